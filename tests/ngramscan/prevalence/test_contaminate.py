@@ -1,11 +1,14 @@
 import json
+import random
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ngramscan.clock import now
-from ngramscan.errors import RemoteUnavailable
+from ngramscan.errors import InputError
 from ngramscan.indexes.base import QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
@@ -15,44 +18,10 @@ from ngramscan.prevalence.contamination_answers import find_answers
 from ngramscan.prevalence.contamination_rules import make_rule
 from ngramscan.prevalence.contamination_shares import make_shares
 from ngramscan.statistics.estimates import Estimate
+from tests.support.counted_documents import CountedDocuments
 from tests.support.recorder import Recorder
-from tests.support.text_index import TextIndex
 
 MINI = make_rule("mini")
-
-
-class Documents(TextIndex):
-    """Counts in documents in memory; some queries fail, and it may give up after some answers."""
-
-    def __init__(
-        self, texts: Sequence[str], name: str = "a", lost: Sequence[str] = (), answers: int = 10**9
-    ) -> None:
-        super().__init__(texts, lost=lost)
-        self.name, self._answers = name, answers
-        self.rounds: list[list[str]] = []
-
-    @property
-    def asked(self) -> list[str]:
-        return [query for queries in self.rounds for query in queries]
-
-    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
-        assert queries
-        assert len(set(queries)) == len(queries)
-        self.rounds.append(list(queries))
-        return self._collect(queries[::-1])  # any order is allowed
-
-    def _collect(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
-        for found in self.find(queries):
-            if not self._answers:
-                raise RemoteUnavailable("the line is dead")
-            self._answers -= 1
-            if isinstance(found, QueryFailure):
-                yield found
-            else:
-                yield QueryCount(found.query, found.occurrences, None, "api", now())
-
-
-# An oracle that shares nothing with the code
 
 
 @pytest.mark.parametrize(
@@ -72,7 +41,7 @@ class Documents(TextIndex):
 def test_each_rule_sees_what_it_says(
     rule: str, text: str, how: Normalization, verdict: str
 ) -> None:
-    index = Documents([normalized("Then: The cat sat.", how)])
+    index = CountedDocuments([normalized("Then: The cat sat.", how)])
     (row,) = run_contaminate([Entry("1", text)], make_rule(rule), [index]).rows
     assert row.verdict == verdict
     assert row.note == "the whole entry is one window"
@@ -83,7 +52,7 @@ def test_each_rule_sees_what_it_says(
 
 def test_what_failed_is_unknown_and_counts_neither_as_found_nor_as_absent() -> None:
     entry = Entry("1", "aa bb cc dd ee")
-    documents = Documents(["aa bb cc", "dd ee"], lost=["bb cc"])
+    documents = CountedDocuments(["aa bb cc", "dd ee"], lost=["bb cc"])
     result = run_contaminate([entry], make_rule("mini", 5), [documents])
     (row,) = result.rows
     assert (row.windows, row.asked, row.found) == (4, 3, 2)
@@ -93,7 +62,7 @@ def test_what_failed_is_unknown_and_counts_neither_as_found_nor_as_absent() -> N
 
 
 def test_without_windows_nothing_is_asked() -> None:
-    index = Documents(["x"])
+    index = CountedDocuments(["x"])
     entries = [Entry("1", " \n"), Entry("2", "x")]
     rows = run_contaminate(entries, make_rule("mini", short="skip"), [index]).rows
     assert [(row.windows, row.eta_low, row.verdict) for row in rows] == [(0, None, None)] * 2
@@ -165,7 +134,7 @@ def test_an_answer_is_near_as_a_whole_word_within_some_characters(
     answer: str, before: str, after: str, is_near: bool
 ) -> None:
     entry = Entry("1", QUESTION, answer)
-    index = Documents([f"{before}{QUESTION}{after}", f"Other. {QUESTION[:60]} 73"])
+    index = CountedDocuments([f"{before}{QUESTION}{after}", f"Other. {QUESTION[:60]} 73"])
     result = run_contaminate([entry], MINI, [index])
     (row,) = find_answers(result, [entry], [index], within=31, seed=1)[0].rows
     assert (row.answer, row.occurrences_seen) == ("near" if is_near else "not near", 1)
@@ -175,7 +144,7 @@ def test_an_answer_in_the_question_needs_to_be_there_once_more(subtests: pytest.
     entries = [Entry("1", QUESTION, "68"), Entry("2", "never there, not in a single document", "1")]
     for more, answer in (("", "not near"), ("68", "near")):
         with subtests.test(more=more):
-            index = Documents([f"{QUESTION} {more}"])
+            index = CountedDocuments([f"{QUESTION} {more}"])
             result = run_contaminate(entries, MINI, [index])
             found, _ = find_answers(result, entries, [index], 9, 1)
             assert [row.answer for row in found.rows] == [answer, None]
@@ -188,9 +157,9 @@ def test_shares_tell_questions_with_their_answers_from_questions_alone() -> None
     """Three indexes: with the answer, without, and one whose text can't be seen."""
     texts = [f"What is the meaning of the {word}, and of all the others?" for word in "abcdef"]
     entries = [Entry(str(number), text, "42") for number, text in enumerate(texts)]
-    alone = Documents(texts[1:5], "alone")
-    answered = Documents([f"{text} 42" for text in texts[3:]])
-    shy = Documents(texts, "shy")
+    alone = CountedDocuments(texts[1:5], "alone")
+    answered = CountedDocuments([f"{text} 42" for text in texts[3:]])
+    shy = CountedDocuments(texts, "shy")
     shy._unseen = [texts[5][:50]]
     indexes = [alone, answered, shy]
     result = run_contaminate(entries, make_rule("mini", tail="end"), indexes)
@@ -217,7 +186,7 @@ def test_shares_tell_questions_with_their_answers_from_questions_alone() -> None
 
 
 def test_a_string_that_an_entry_repeats_is_asked_once_but_counts_often() -> None:
-    index = Documents(["ab ab"])
+    index = CountedDocuments(["ab ab"])
     (row,) = run_contaminate([Entry("1", "ab ab ab xyz")], make_rule("mini", 4), [index]).rows
     assert index.asked == ["ab a", "ab x"]
     assert (row.windows, row.asked, row.found, row.eta) == (3, 3, 2, 2 / 3)
@@ -231,13 +200,13 @@ def test_random_windows_depend_on_the_seed_and_the_entry_alone() -> None:
     assert queries_of(entries, rule, 1)["2"] == alone["2"]
     assert queries_of(entries, rule, 1)["1"] != alone["2"]
     assert queries_of(entries[1:], rule, 2) != alone
-    rows = run_contaminate(entries, rule, [Documents([text])], seed=7).rows
+    rows = run_contaminate(entries, rule, [CountedDocuments([text])], seed=7).rows
     assert {row.rule for row in rows} == {f"{rule.described}, seed 7"}
 
 
 def test_where_an_index_fails_as_a_whole_nothing_is_known() -> None:
     entries = [Entry("1", "one text"), Entry("2", "and another")]
-    result = run_contaminate(entries, MINI, [Documents(["one text"], answers=0)])
+    result = run_contaminate(entries, MINI, [CountedDocuments(["one text"], answers=0)])
     assert [(row.asked, row.found, row.eta, row.verdict) for row in result.rows] == [
         (0, 0, None, None)
     ] * 2
@@ -249,14 +218,14 @@ def test_where_an_index_fails_as_a_whole_nothing_is_known() -> None:
 
 def test_only_a_window_that_holds_all_is_called_the_whole_entry() -> None:
     entries = [Entry("1", "abcde f"), Entry("2", " abcde\n"), Entry("3", "abc")]
-    rows = run_contaminate(entries, make_rule("mini", 5), [Documents([])]).rows
+    rows = run_contaminate(entries, make_rule("mini", 5), [CountedDocuments([])]).rows
     whole = "the whole entry is one window"
     assert [(row.windows, row.note) for row in rows] == [(1, ""), (1, whole), (1, whole)]
 
 
 def test_what_was_seen_is_found_though_its_estimate_is_near_zero() -> None:
-    class Sampled(Documents):
-        def _collect(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+    class Sampled(CountedDocuments):
+        def answers_to(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
             for query in queries:
                 value = 0.4 if query == "seen" else 0.0
                 total = Estimate(value, None, None, 0.95)
@@ -265,3 +234,56 @@ def test_what_was_seen_is_found_though_its_estimate_is_near_zero() -> None:
     entries = [Entry("1", "seen"), Entry("2", "not seen")]
     rows = run_contaminate(entries, MINI, [Sampled([])]).rows
     assert [(row.asked, row.rarest_occurrences) for row in rows] == [(1, 1), (0, None)]
+
+
+def test_all_indexes_are_asked_before_the_first_answer_is_waited_for() -> None:
+    log: list[str] = []
+
+    class Logged(CountedDocuments):
+        def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+            log.append(f"ask {self.name}")
+            return super().counts(queries)
+
+        def answers_to(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+            log.append(f"wait for {self.name}")
+            yield from super().answers_to(queries)
+
+    run_contaminate([Entry("1", "x y")], MINI, [Logged(["x"], "a"), Logged(["x"], "b")])
+    assert log == ["ask a", "ask b", "wait for a", "wait for b"]
+
+
+def test_a_wrong_question_stops_the_run() -> None:
+    class Refusing(CountedDocuments):
+        def answers_to(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+            raise InputError("--index a", "no")
+            yield
+
+    with pytest.raises(InputError, match="--index a: no"):
+        run_contaminate([Entry("1", "one")], MINI, [Refusing([])])
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_bounds_hold_the_truth_and_shrink_with_each_answer(seed: int, n_lost: int) -> None:
+    chance = random.Random(seed)
+    entries = [Entry(str(number), " ".join(chance.choices("abcde", k=12))) for number in range(4)]
+    rule = make_rule("mini", 5)
+    queries = sorted({text for texts in queries_of(entries, rule, 1).values() for text in texts})
+    documents = [query for query in queries if chance.random() < 0.5]
+    lost = chance.sample(queries, n_lost)
+    truth, many, few = (
+        run_contaminate(entries, rule, [CountedDocuments(documents, lost=failing)]).rows
+        for failing in ([], lost, lost[: n_lost // 2])
+    )
+    for true, wide, narrow in zip(truth, many, few, strict=True):
+        lows = [row.eta_low or 0.0 for row in (wide, narrow, true)]
+        highs = [row.eta_high or 0.0 for row in (wide, narrow, true)]
+        assert lows == sorted(lows)
+        assert highs == sorted(highs, reverse=True)
+        assert true.eta_low == true.eta == true.eta_high
+        assert wide.verdict in {None, narrow.verdict}
+        assert narrow.verdict in {None, true.verdict}
+        assert wide.asked <= narrow.asked <= true.asked == true.windows
+        if wide.verdict is None:
+            unknown = wide.windows - wide.asked
+            assert wide.note == f"{unknown} of {wide.windows} windows could not be counted"

@@ -239,3 +239,31 @@ def test_each_index_model_and_method_has_its_row() -> None:
     assert p_of_union is not None
     adjusted = holm([p] * 4 + [p_of_union] * 4)
     assert [row.p_adjusted for row in found] == [adjusted[0]] * 8 + [adjusted[4]] * 4
+
+
+def test_intervals_have_the_level_that_is_asked_for() -> None:
+    values = [1.0] * 22 + [0.0] * 18 + [1.0] * 18 + [0.0] * 2
+    row = only(make_effects(entries(clean=40, dirty=20), scores(values), level=0.8))
+    limits = (row.accuracy_clean_low, row.accuracy_clean_high)
+    assert limits == pytest.approx(proportion_confint(22, 40, alpha=0.2, method="wilson"))
+    difference = confint_proportions_2indep(18, 20, 22, 40, method="newcomb", alpha=0.2)
+    assert (row.difference_low, row.difference_high) == pytest.approx(difference)
+    assert row.level == 0.8
+
+
+def test_a_note_says_why_interval_and_test_differ() -> None:
+    right = [1.0] * 6 + [0.0] * 14
+    row = only(make_effects(entries(clean=20, dirty=20), scores([1.0] + [0.0] * 19 + right)))
+    low, _ = confint_proportions_2indep(6, 20, 1, 20, method="newcomb")
+    assert (row.difference_low, row.p) == pytest.approx((low, 0.0915), abs=1e-4)
+    assert low > 0
+    said = "interval and test disagree: the interval excludes 0, but p is above 0.05"
+    why = f"{said}, as Fisher's test is exact and the interval is not"
+    assert row.note.endswith(f" or more would have been found; {why}")
+
+
+def test_a_note_says_nothing_where_interval_and_test_agree() -> None:
+    right = [1.0] * 6 + [0.0] * 14
+    row = only(make_effects(entries(clean=20, dirty=20), scores([0.0] * 20 + right)))
+    assert row.p == pytest.approx(fisher_exact(np.array([[20, 0], [14, 6]])).pvalue)
+    assert row.note == ""

@@ -1,11 +1,15 @@
 import re
+from collections import Counter
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 
 from ngramscan.errors import InputError
+from ngramscan.matching import normalized
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule, windows_of
 
 ByteOrCharacter = Literal["characters", "bytes"]
@@ -114,3 +118,160 @@ def test_a_choice_that_makes_no_sense_is_refused_in_one_line(
     with pytest.raises(InputError) as raised:
         make_rule(name, **choice)
     assert str(raised.value) == f"{where}: {problem}"
+
+
+# Windows by hand
+
+QUESTION = (
+    "  A train leaves at 9:15 — at 80 km/h. How far has it come when the clock strikes noon,\n"
+    "if nothing stops it?\n"
+)
+
+
+def queries(text: str, rule: Rule, place_seed: str = "") -> list[str]:
+    return [window.query for window in windows_of(text, rule, place_seed)]
+
+
+def test_a_question_has_a_window_at_each_word_but_the_last_few() -> None:
+    windows = windows_of(QUESTION, make_rule("mini"))
+    assert len(windows) == 14
+    assert windows[0].query == "A train leaves at 9:15 — at 80 km/h. How far has i"
+    assert (windows[1].start, windows[1].query[:6]) == (4, "train ")
+    assert windows[-1].query == "come when the clock strikes noon,\nif nothing stops"
+
+
+@pytest.mark.parametrize("name", ["mini", "gpt4", "gpt4-stripped", "gpt3", "palm", "ngram-2"])
+@pytest.mark.parametrize("strip", [True, False], ids=["stripped", "as it is"])
+@pytest.mark.parametrize("text", ["", " \n\t", "\u00a0"], ids=["empty", "blanks", "no-break space"])
+def test_a_text_of_white_space_has_no_window_under_any_rule(
+    name: str, strip: bool, text: str
+) -> None:
+    rule = make_rule(name)
+    assert windows_of(text, replace(rule, strip=strip)) == []
+
+
+@given(st.text(alphabet="aB1ßé.,'+ \n", max_size=60), st.integers(1, 5))
+def test_windows_of_words_are_in_each_text_with_these_words(text: str, width: int) -> None:
+    words = re.sub(r"[\W_]+", " ", text.casefold()).split()
+    runs = [words[start : start + width] for start in range(len(words) - width + 1)]
+    if words and not runs:
+        runs = [words]
+    windows = windows_of(text, make_rule(f"ngram-{width}"))
+    assert [window.query for window in windows] == [f" {' '.join(run)} " for run in runs]
+    for start, stop, query in windows:
+        assert normalized(text[start:stop], "words") == query
+        assert text[start].isalnum()
+        assert query in normalized(f"(Foo: {text}!)", "words")
+
+
+@pytest.mark.parametrize(
+    ("tail", "windows"),
+    [
+        ("drop", [" one two ", " two three "]),
+        ("cut", [" one two ", " two three ", " three "]),
+        ("end", [" one two ", " two three "]),
+    ],
+)
+def test_words_that_the_end_cuts_short_are_left_out_kept_or_moved(
+    tail: Tail, windows: list[str]
+) -> None:
+    assert queries("One, two; three.", make_rule("ngram-2", tail=tail)) == windows
+
+
+def test_fewer_words_than_a_window_are_skipped_on_request() -> None:
+    assert queries("One, two; three.", make_rule("ngram-4")) == [" one two three "]
+    assert queries("One, two; three.", make_rule("ngram-4", short="skip")) == []
+
+
+def test_places_are_those_in_the_given_text_where_lower_case_is_longer() -> None:
+    text = "In İzmir, İİ."
+    places = [text[start:stop] for start, stop, _ in windows_of(text, make_rule("ngram-1"))]
+    assert places == ["In", "İzmir", "İİ"]
+
+
+# Windows at random
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"), [("gpt4", r"^\s+|\s+$"), ("gpt4-stripped", r"[\W_]")]
+)
+@given(st.text(alphabet="abZßé€.-_ \n\u00a0", max_size=60), st.text(max_size=3))
+@example("a" * 8, "")
+def test_random_windows_are_different_places_of_the_text_in_their_order(
+    name: str, left_out: str, text: str, place_seed: str
+) -> None:
+    kept = re.sub(left_out, "", text)
+    windows = windows_of(text, make_rule(name, 6), place_seed)
+    n_places = len(kept) - 5
+    expected = min(3, n_places) if n_places > 0 else int(bool(kept))
+    assert len({window.start for window in windows}) == len(windows) == expected
+    assert windows == sorted(windows)
+    for start, stop, query in windows:
+        assert query in kept
+        assert len(query) == min(6, len(kept))
+        assert query == "".join(letter for letter in text[start:stop] if letter in kept)
+
+
+@pytest.mark.parametrize(("place_seed", "starts"), [("1/q7", [15, 31, 56]), ("2/q7", [6, 46, 48])])
+def test_random_windows_stay_the_same_in_every_version(place_seed: str, starts: list[int]) -> None:
+    windows = windows_of(QUESTION, make_rule("gpt4"), place_seed)
+    assert [window.start for window in windows] == starts
+
+
+def test_each_place_is_drawn_as_often_as_any_other() -> None:
+    text = "a" * 304  # 300 places, more than a byte can tell apart
+    drawn = Counter(
+        window.start
+        for seed in range(5000)
+        for window in windows_of(text, make_rule("gpt4", 5), f"{seed}/x")
+    )
+    assert drawn.total() == 15_000
+    assert chisquare([drawn[place] for place in range(300)]).pvalue > 0.001
+
+
+# What a rule says
+
+
+@pytest.mark.parametrize(
+    ("name", "windows", "ranges"),
+    [
+        ("mini", 10, {"clean": (0, 1), "suspicious": (2, 7), "dirty": (8, 10)}),
+        ("mini", 1, {"clean": (0, 0), "dirty": (1, 1)}),
+        ("gpt4", 3, {"clean": (0, 0), "dirty": (1, 3)}),
+        ("gpt4-stripped", 3, {"clean": (0, 0), "dirty": (1, 3)}),
+        ("gpt3", 40, {"clean": (0, 0), "dirty": (1, 40)}),
+        ("palm", 10, {"clean": (0, 6), "dirty": (7, 10)}),
+        ("ngram-8", 5, {"clean": (0, 0), "suspicious": (1, 3), "dirty": (4, 5)}),
+    ],
+)
+def test_verdicts_are_ranges_of_found_windows_without_gaps(
+    name: str, windows: int, ranges: dict[str, tuple[int, int]]
+) -> None:
+    assert make_rule(name).found_by_verdict(windows) == ranges
+
+
+@pytest.mark.parametrize(
+    ("name", "described"),
+    [
+        ("mini", "mini: 50 characters from each word on; tail drop, short whole, stripped"),
+        ("gpt4", "gpt4: 50 characters at 3 random places; short whole, stripped"),
+        (
+            "gpt4-stripped",
+            (
+                "gpt4-stripped: 50 characters at 3 random places; short whole, "
+                "letters and digits alone"
+            ),
+        ),
+        (
+            "gpt3",
+            "gpt3: 13 words from each word on; tail drop, short whole, words in lower case",
+        ),
+        ("palm", "palm: 8 words from each word on; tail drop, short whole, words in lower case"),
+        (
+            "ngram-10",
+            "ngram-10: 10 words from each word on; tail drop, short whole, words in lower case",
+        ),
+    ],
+)
+def test_a_rule_records_all_its_choices(name: str, described: str) -> None:
+    assert make_rule(name).described == described
