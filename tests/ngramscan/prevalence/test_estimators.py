@@ -19,6 +19,7 @@ from ngramscan.prevalence.estimators import (
     Draws,
     documents_of_repeats,
     estimate_documents,
+    is_without_replacement,
     mean_share,
     ratio_of_documents,
     required_draws,
@@ -38,6 +39,11 @@ def draws_of(*shares: float, occurrences: int = MANY, highest: Sequence[float] =
     return Draws(lowest, np.array(highest or shares, dtype=np.float64), occurrences)
 
 
+def documents_of(draws: Draws, seen_documents: int = 1) -> BoundedEstimate:
+    """Return the estimate from the draws of one pattern."""
+    return estimate_documents([draws], seen_documents)
+
+
 def seen(documents: Sequence[int]) -> int:
     return len(set(documents))
 
@@ -53,9 +59,9 @@ def korn_and_graubard(shares: Floats, level: float) -> float:
     return float(max(n, p * (1 - p) / error**2 * quantiles**2))
 
 
-def beta_limits(p: float, n: float) -> tuple[float, float]:
+def beta_limits(p: float, n: float, level: float = 0.95) -> tuple[float, float]:
     """Return the limits of Clopper and Pearson for p n hits of n."""
-    tail, hits = 0.025, p * n
+    tail, hits = (1 - level) / 2, p * n
     high = stats.beta.ppf(1 - tail, hits + 1, n - hits) if p < 1 else 1.0
     return stats.beta.ppf(tail, hits, n - hits + 1), high
 
@@ -70,6 +76,202 @@ def test_draws_that_are_all_the_same_have_the_interval_of_the_added_draw(
     effective = korn_and_graubard(np.repeat(1 / count, n), 0.95) if count > 1 else n
     assert estimate.limits == pytest.approx(beta_limits(1 / count, effective))
     assert error == pytest.approx(0, abs=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@settings(max_examples=20)
+@given(st.lists(st.integers(1, 1000), min_size=2, max_size=5, unique=True), st.integers(30, 600))
+def test_from_30_draws_on_the_interval_is_that_of_korn_and_graubard(
+    level: float, counts: list[int], n: int
+) -> None:
+    shares = 1 / np.resize(counts, n)
+    estimate, error = mean_share(shares, MANY, level)
+    effective = korn_and_graubard(shares, level)
+    assert estimate.limits == pytest.approx(beta_limits(shares.mean(), effective, level))
+    assert (estimate.value, error) == pytest.approx((shares.mean(), stats.sem(shares)))
+
+
+@pytest.mark.parametrize("level", [0.8, 0.95, 0.99])
+@settings(max_examples=20)
+@given(st.integers(1, 500), st.data())
+def test_shares_of_0_and_1_have_the_interval_of_clopper_and_pearson(
+    level: float, n: int, data: st.DataObject
+) -> None:
+    hits = data.draw(st.integers(0, n))
+    estimate, error = mean_share([1] * hits + [0] * (n - hits), MANY, level)
+    interval = stats.binomtest(hits, n).proportion_ci(level, "exact")
+    assert estimate.limits == pytest.approx((interval.low, interval.high))
+    assert (estimate.value, estimate.level) == (hits / n, level)
+    assert error == pytest.approx(math.sqrt(hits * (n - hits) / max(n - 1, 1)) / n)
+
+
+@pytest.mark.parametrize("n", [30, 100, 199, 1000])
+def test_no_interval_is_wider_than_the_guaranteed_one(n: int) -> None:
+    random = np.random.default_rng(n)
+    for _ in range(20):
+        by_first = random.random(n) < random.random()
+        shares = np.where(by_first, random.random(n) < 0.1, 1 / random.geometric(1 / 15, n))
+        low, high = mean_share(shares, MANY, 0.95, by_first)[0].limits
+        least, most = beta_limits(shares.mean(), n)
+        assert low >= least * (1 - 1e-9)
+        assert high <= most * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("n", "occurrences"), [(200, 1000), (400, 900), (30, 40)])
+def test_without_replacement_the_limits_are_nearer_by_what_was_drawn(
+    n: int, occurrences: int
+) -> None:
+    """As if so many more draws, each worth as much, had been made."""
+    shares = 1 / np.resize([1, 2, 5], n)
+    estimate, error = mean_share(shares, occurrences)
+    left = 1 - n / occurrences
+    effective = korn_and_graubard(shares, 0.95) / left
+    assert estimate.limits == pytest.approx(beta_limits(shares.mean(), effective))
+    assert error == pytest.approx(stats.sem(shares) * math.sqrt(left))
+
+
+def test_more_than_a_twentieth_is_drawn_without_replacement() -> None:
+    assert is_without_replacement(100, 1999)
+    assert not is_without_replacement(100, 2000)
+
+
+# Draws by both rules
+
+
+def mixed_draws(n_shares: int, n_first: int, of_first: int) -> Draws:
+    """Return draws by both rules, of which some are first occurrences."""
+    shares = [(1 / (2 + n % 7), 1 / (2 + n % 7), False) for n in range(n_shares)]
+    shares += [(float(n < of_first), float(n < of_first), True) for n in range(n_first)]
+    return Draws.of(shares, MANY)
+
+
+def test_each_rule_has_its_own_interval_where_draws_are_of_both() -> None:
+    draws = mixed_draws(180, 120, 9)
+    assert draws.by_first is not None
+    estimate, error = mean_share(draws.lowest, MANY, 0.95, draws.by_first)
+    alone = [np.where(draws.by_first, 0, draws.lowest), np.where(draws.by_first, draws.lowest, 0)]
+    parts = [mean_share(shares, MANY)[0] for shares in alone]
+    assert estimate.value == pytest.approx(sum(part.value for part in parts))
+    below = math.hypot(*(part.value - part.limits[0] for part in parts))
+    above = math.hypot(*(part.limits[1] - part.value for part in parts))
+    assert estimate.limits == pytest.approx((estimate.value - below, estimate.value + above))
+    assert error == pytest.approx(stats.sem(draws.lowest))
+    assert documents_of(draws).high == pytest.approx(MANY * estimate.limits[1])
+
+
+def test_first_occurrences_that_were_not_drawn_may_still_be_there() -> None:
+    # 280 draws say nearly the same; 20 are in the middle of documents that are cut. Up to one draw
+    # in a hundred could be the first of such a document, and that is more than the others say.
+    shares = [(1 / (300 + n % 5), 1 / (300 + n % 5), False) for n in range(280)]
+    draws = Draws.of([*shares, *[(0.0, 0.0, True)] * 20], MANY)
+    of_both, of_one = documents_of(draws), documents_of(Draws(draws.lowest, draws.highest, MANY))
+    assert of_both.without_added_draw is not None
+    assert of_one.without_added_draw is not None
+    assert of_both.documents == of_one.documents
+    assert of_one.without_added_draw.high < 1.1 * of_one.lower.value
+    rare = MANY * stats.beta.ppf(0.975, 1, 300)
+    assert of_both.high > of_both.without_added_draw.high > rare > 3 * of_both.lower.value
+
+
+def test_below_30_draws_the_rule_does_not_matter() -> None:
+    few = mixed_draws(20, 9, 4)
+    assert mean_share(few.lowest, MANY, 0.95, few.by_first) == mean_share(few.lowest, MANY)
+
+
+@pytest.mark.parametrize("by_first", [True, False])
+def test_draws_by_a_single_rule_are_as_without_one(by_first: bool) -> None:
+    shares = mixed_draws(250, 0, 0).lowest
+    told = Draws.of([(share, share, by_first) for share in shares.tolist()], MANY)
+    assert documents_of(told) == documents_of(Draws(shares, shares, MANY))
+
+
+# The added draw
+
+
+def leans(draws: Draws) -> bool:
+    return documents_of(draws).leans_on_added_draw
+
+
+@pytest.mark.parametrize(
+    ("shares", "does_lean"),
+    [
+        pytest.param([1 / 15] * 200, True, id="all the same"),
+        pytest.param([1] * 200, False, id="all alone in their documents"),
+        pytest.param([0] * 195 + [1] * 5, False, id="some first occurrences"),
+        pytest.param([1 / 15] * 29, False, id="too few for the added draw"),
+        pytest.param([1 / count for count in range(1, 201)], False, id="varied"),
+    ],
+)
+def test_an_interval_that_leans_on_the_added_draw_is_known(
+    shares: list[float], does_lean: bool
+) -> None:
+    assert leans(draws_of(*shares)) == does_lean
+
+
+def test_more_than_half_of_the_width_is_leaning() -> None:
+    # The interval of these shares without the added draw, as the formula without it has it.
+    for few in range(60):
+        shares = [1.0] * few + [1 / 15] * (200 - few)
+        bounds = documents_of(draws_of(*shares))
+        plain, _ = mean_share(shares, MANY, added_draw=False)
+        low, high = plain.limits
+        assert bounds.leans_on_added_draw == (2 * MANY * (high - low) < bounds.high - bounds.low)
+
+
+def test_a_union_and_a_ratio_lean_if_their_parts_do() -> None:
+    same, varied = draws_of(*[1 / 15] * 200), draws_of(*(1 / c for c in range(1, 201)))
+    assert estimate_documents([same, same], 1).leans_on_added_draw
+    ratios = {
+        (first, second): ratio_of_documents(documents_of(one), documents_of(other))
+        for first, one in (("same", same), ("varied", varied))
+        for second, other in (("same", same), ("varied", varied))
+    }
+    assert {names for names, ratio in ratios.items() if ratio and ratio.leans_on_added_draw} == {
+        ("same", "same")
+    }
+
+
+# All occurrences, and documents seen in part
+
+
+def test_all_occurrences_give_the_documents_themselves() -> None:
+    counts = np.array([1, 2, 5, 12])
+    shares = 1 / np.repeat(counts, counts)
+    share, error = mean_share(shares, 20)
+    assert (share.low, share.high, error) == (share.value, share.value, 0)
+    assert share.value == pytest.approx(4 / 20)
+    bounds = documents_of(Draws(shares, shares, 20), 4)
+    assert (bounds.low, bounds.documents, bounds.high, bounds.standard_error) == (4, 4, 4, 0)
+    # 30 occurrences, none of which shows whether it is the first of its document.
+    bounds = documents_of(draws_of(*[0] * 30, highest=[1] * 30, occurrences=30), 7)
+    assert (bounds.low, bounds.documents, bounds.high) == (7, 7, 7)
+
+
+def test_the_bounds_of_a_cut_document_are_carried_to_the_end() -> None:
+    low, high = [0.25] * 150 + [1] * 150, [0.5] * 150 + [1] * 150
+    bounds = documents_of(draws_of(*low, highest=high, occurrences=10_000), 300)
+    lower, upper = (documents_of(draws_of(*one, occurrences=10_000), 300) for one in (low, high))
+    assert (bounds.lower.value, bounds.documents, bounds.upper.value) == (6250, None, 7500)
+    assert (lower.documents, upper.documents) == (6250, 7500)
+    assert (bounds.low, bounds.high) == (lower.low, upper.high)
+    assert bounds.standard_error == max(lower.standard_error, upper.standard_error)
+
+
+def test_the_larger_standard_error_may_be_that_of_the_upper_estimate() -> None:
+    low, high = [0.25] * 150 + [0.5] * 150, [0.25] * 150 + [1] * 150
+    bounds = documents_of(draws_of(*low, highest=high, occurrences=10_000), 300)
+    upper = documents_of(draws_of(*high, occurrences=10_000), 300)
+    assert bounds.standard_error == upper.standard_error
+
+
+@pytest.mark.parametrize("level", [0.8, 0.99])
+def test_documents_have_the_level_that_is_asked_for(level: float) -> None:
+    shares = np.array([1 / count for count in (1, 2, 5) for _ in range(20)])
+    bounds = estimate_documents([Draws(shares, shares, MANY)], 60, level)
+    low, high = beta_limits(shares.mean(), korn_and_graubard(shares, level), level)
+    assert (bounds.low, bounds.high) == pytest.approx((MANY * low, MANY * high))
+    whole = estimate_documents([Draws(shares, shares, 60)], 7, level)
+    assert bounds.lower.level == whole.lower.level == level
 
 
 @pytest.mark.parametrize("shares", [[], [0.5, 1.1], [-0.1]], ids=["none", "above 1", "below 0"])
@@ -291,11 +493,6 @@ def test_no_limit_is_above_the_documents_of_the_index() -> None:
 # Done by hand
 
 
-def documents_of(draws: Draws, seen_documents: int = 1) -> BoundedEstimate:
-    """Return the estimate from the draws of one pattern."""
-    return estimate_documents([draws], seen_documents)
-
-
 def bounds_of(low: float, value: float, high: float) -> BoundedEstimate:
     estimate = Estimate(value, low, high, 0.95)
     return BoundedEstimate(estimate, estimate)
@@ -380,3 +577,19 @@ def test_the_number_is_the_first_that_suffices() -> None:
     assert 900 < n < 1300
     assert half_width(n + 10) <= 0.02
     assert half_width(n - 20) > 0.02
+
+
+@pytest.mark.parametrize("half_width", [0.1, 0.25])
+def test_the_draws_that_a_pilot_asks_for_give_the_width(half_width: float) -> None:
+    random = np.random.default_rng(17)
+    counts = random.geometric(1 / 15, 50_000)
+    shares, widths, covered = 1 / np.repeat(counts, counts), [], []
+    for pilot in pilots(counts, sets(40)):
+        n = required_draws(pilot, half_width, 10**6)
+        drawn = np.concatenate([pilot.lowest, random.choice(shares, n - 100)])
+        bounds = documents_of(Draws(drawn, drawn, shares.size))
+        widths.append((bounds.high - bounds.low) / 2 / bounds.lower.value)
+        covered.append(bounds.low <= counts.size <= bounds.high)
+    assert np.median(widths) == pytest.approx(half_width, rel=0.15)
+    # That the pilot decides how many follow, and is one of them, costs little coverage.
+    assert np.mean(covered) >= 0.92 - 2 * math.sqrt(0.92 * 0.08 / len(covered))
