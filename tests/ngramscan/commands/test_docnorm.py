@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from rich.console import Console
 
+import ngramscan
+from ngramscan.errors import IncompleteError
 from tests.support.command import invoke as run
 from tests.support.outputs import refusal
-from tests.support.replay_texts import SHARDS
-from tests.support.service import ApiServer
+from tests.support.replay_texts import SHARDS, TEXTS
+from tests.support.service import ApiServer, Faults
 
 
 @pytest.fixture(scope="module")
@@ -27,6 +30,99 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def arguments(url: str, journal: Path, *more: str | Path) -> list[str | Path]:
     return ["docnorm", "--api-url", url, "--journal", journal, *more]
+
+
+def test_by_default_the_patterns_are_those_of_f1_in_dclm(server: ApiServer, kept: Path) -> None:
+    asked = arguments(server.url, kept, "--draws", "5")
+    table = run(*asked)
+    assert table.code == 0
+    assert table.stdout.startswith("v2_dclm_all · DCLM-baseline, curated · 16.67 TB of text")
+    assert "the interval is the guaranteed one" in " ".join(table.stdout.split())
+    rows = run(*asked, "--format", "csv").rows
+    assert len(rows) == 42
+    assert {row["tier"] for row in rows} == {"T1", "T2"}
+    exact = [row for row in rows if row["estimator"] == "exact"]
+    assert {row["pattern"]: int(row["documents"]) for row in exact} == {
+        row["pattern"]: sum(row["pattern"] in text for text in TEXTS) for row in exact
+    }
+    limits = {row["pattern"]: (row["documents_low"], row["documents_high"]) for row in rows}
+    covered = [
+        int(low) <= sum(pattern in text for text in TEXTS) <= int(high)
+        for pattern, (low, high) in limits.items()
+    ]
+    assert sum(covered) >= 39
+
+
+NOWHERE = "http://127.0.0.1:9/"
+
+
+def planned(journal: Path, *more: str) -> list[dict[str, str]]:
+    """Return what a run would take; nothing answers there."""
+    return run(*arguments(NOWHERE, journal, "--dry-run", "--format", "csv", *more)).rows
+
+
+def test_a_plan_asks_nothing_and_says_what_draws_would_take(tmp_path: Path) -> None:
+    (plan,) = planned(tmp_path / "j")
+    assert plan["index"] == "v2_dclm_all"
+    # 42 patterns, three of which contain another query, and 200 draws of each.
+    assert (plan["lookups"], plan["windows_at_most"]) == ("45", "8400")
+    assert plan["requests_at_most"] == "8445"
+    assert plan["duration"] == "0:35:11", "four a second: 2,111 seconds"
+
+
+@pytest.mark.parametrize(
+    ("more", "windows"),
+    [
+        pytest.param(("--draws", "9"), 9 * 8, id="draws"),
+        pytest.param(("--target", "10%"), 2000 * 8, id="a target: as many as are allowed"),
+        pytest.param(("--target", "10%", "--max-draws", "300"), 300 * 8, id="fewer are allowed"),
+    ],
+)
+def test_a_plan_has_the_draws_that_are_asked_for(
+    tmp_path: Path, more: tuple[str, ...], windows: int
+) -> None:
+    (plan,) = planned(tmp_path / "j", "--method", "cot", *more)
+    assert (plan["patterns"], plan["windows_at_most"]) == ("8", str(windows))
+
+
+def test_a_plan_of_a_corpus_that_is_read_has_no_requests(tmp_path: Path) -> None:
+    plans = planned(tmp_path / "j", "--index", f"scan:{SHARDS[0]}", "--index", "dclm")
+    assert [plan["requests_at_most"] for plan in plans] == ["0", "8445"]
+
+
+def test_totals_and_draws_go_to_files_of_their_own(server: ApiServer, tmp_path: Path) -> None:
+    files = ("--totals", tmp_path / "t.csv", "--drawn", tmp_path / "d.parquet")
+    more = ("--method", "pot", "--draws", "20", "--seed", "3", "--format", "csv")
+    rows = run(*arguments(server.url, tmp_path / "j", *more, *files)).rows
+    assert {row["seed"] for row in rows} == {"3"}
+    drawn = pd.read_parquet(tmp_path / "d.parquet")
+    numbers = {
+        pattern: own["draw"].tolist() for pattern, own in drawn.groupby("pattern", sort=False)
+    }
+    assert numbers == {
+        row["pattern"]: [*range(1, int(row["draws"]) + 1)] for row in rows if row["draws"] != "0"
+    }
+    assert len(numbers) > 1
+    for draw in drawn.to_dict("records"):
+        content = draw["text"].encode()
+        assert content.startswith(draw["pattern"].encode(), draw["text_offset"])
+        assert draw["text"] in TEXTS[int(draw["document"])] or draw["truncated"]
+    statistics = set(pd.read_csv(tmp_path / "t.csv")["statistic"])
+    assert statistics >= {"union_of_occurrences", "documents", "occurrences_per_document"}
+
+
+def test_what_failed_is_missing_and_the_rest_is_there(tmp_path: Path) -> None:
+    faults = Faults(bodies={"let's start by": '{"cnt": 1}'})
+    with ApiServer({"v2_dclm_all": [SHARDS[0]]}, faults=faults) as failing:
+        more = ("--method", "cot", "--draws", "10", "--format", "csv")
+        ran = run(*arguments(failing.url, tmp_path / "j", *more))
+        with pytest.raises(IncompleteError) as raised:
+            ngramscan.docnorm(method="cot", draws=10, api_url=failing.url, journal=tmp_path / "j")
+    assert (ran.code, len(ran.rows)) == (1, 7)
+    assert "let's start by" not in {row["pattern"] for row in ran.rows}
+    said = '{"cnt": 1}; the estimate of "let\'s start by" in v2_dclm_all is missing\n'
+    assert ran.stderr.endswith(said)
+    assert raised.value.rows["pattern"].tolist() == [row["pattern"] for row in ran.rows]
 
 
 @pytest.mark.parametrize("width", ["60", "80", "200"])

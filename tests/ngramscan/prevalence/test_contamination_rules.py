@@ -183,10 +183,10 @@ def test_fewer_words_than_a_window_are_skipped_on_request() -> None:
     assert queries("One, two; three.", make_rule("ngram-4", short="skip")) == []
 
 
-def test_places_are_those_in_the_given_text_where_lower_case_is_longer() -> None:
-    text = "In İzmir, İİ."
+def test_places_are_those_in_the_given_text_where_another_form_is_longer() -> None:
+    text = "In İzmir, İİ, cafe\u0301."
     places = [text[start:stop] for start, stop, _ in windows_of(text, make_rule("ngram-1"))]
-    assert places == ["In", "İzmir", "İİ"]
+    assert places == ["In", "İzmir", "İİ", "cafe\u0301"]
 
 
 # Windows at random

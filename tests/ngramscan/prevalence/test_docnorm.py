@@ -1,6 +1,7 @@
 """Documents estimated from draws, against documents that were counted."""
 
 import hashlib
+import math
 import sysconfig
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,9 +15,10 @@ from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.patterns.model import Pattern, Query, Tier
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
 from ngramscan.prevalence.docnorm_totals import DocnormTotal
-from ngramscan.prevalence.draws import DocnormOptions, DrawRow
+from ngramscan.prevalence.draws import DocnormOptions, DrawRow, Estimator
 from ngramscan.progress import Progress
 from tests.support import corpus_files, oracle
+from tests.support.sizes import sets
 from tests.support.text_index import TextIndex
 
 N_DOCUMENTS, CONTEXT = 60, 1500
@@ -341,3 +343,130 @@ def test_a_corpus_that_is_read_is_counted(tmp_path: Path) -> None:
     found = {(t.statistic, t.method): (t.value, t.low, t.high) for t in result.totals}
     assert found["documents", "F"] == (2, 2, 2)
     assert found["ratio_of_documents", "F"] == (1, 1, 1)
+
+
+# Draws
+
+
+def test_all_occurrences_are_looked_at_where_there_are_few() -> None:
+    index = TextIndex(["key " * 30, "a key", "key key", "none"], ["none"], ["b key"])
+    row = row_of(norm(index, "key"), "key")
+    assert (row.occurrences, row.draws, row.documents) == (34, 34, 4)
+    assert (limits(row), row.estimator) == ((4, 4), "exact")
+    assert row.occurrences_per_document == 34 / 4
+    assert (row.unique_documents, row.standard_error) == (4, 0)
+
+
+def test_documents_of_all_occurrences_are_exact_though_windows_are_cut() -> None:
+    long = ("key" + "." * 6000) * 12
+    row = row_of(norm(TextIndex([long, long, "key"]), "key"), "key")
+    assert (row.documents, row.estimator, row.truncated_share) == (3, "exact", 24 / 25)
+
+
+@pytest.mark.parametrize("estimator", ["combined", "first"])
+def test_a_first_occurrence_that_is_never_known_has_wide_bounds(estimator: Estimator) -> None:
+    """No start of a document is ever seen: each draw may be the first of its own, or is not."""
+    index = TextIndex(["." * 1500 + "key" + "." * 1500 for _ in range(300)])
+    options = DocnormOptions(draws=100, estimator=estimator, context=1000)
+    row = row_of(norm(index, "key", options=options), "key")
+    assert row.truncated_share == 1
+    assert limits(row) == (row.unique_documents, 300)
+    assert "long documents were truncated" in row.note
+
+
+@pytest.mark.parametrize("estimator", ["combined", "first"])
+def test_long_documents_are_counted_by_their_first_occurrence(estimator: Estimator) -> None:
+    """Documents of 60,000 bytes, whose first occurrence is at their start: nothing is open."""
+    texts = [("key" + "." * 5997) * 10 for _ in range(50)]
+    options = DocnormOptions(estimator=estimator)
+    row = row_of(norm(TextIndex(texts[:20], texts[20:]), "key", options=options), "key")
+    assert (row.occurrences, row.truncated_share) == (500, 1)
+    low, high = limits(row)
+    assert low <= 50 <= high < 2.5 * low
+    assert "truncated" not in row.note
+    assert row.documents_lower_estimate == row.documents_upper_estimate == row.documents
+
+
+@pytest.mark.parametrize("word", ["แม่น้ำ", "สมการ", "答え", "naïve", "x", "🎉"])
+def test_patterns_of_any_script_are_estimated(word: str) -> None:
+    random = np.random.default_rng(1)
+    words = ["แม่น้ำ", "สมการ", "答え", "naïve", "x", "🎉"]
+    texts = [" ".join(random.choice(words, 300)) for _ in range(12)]
+    options = DocnormOptions(context=500)
+    row = norm(TextIndex(texts[:6], texts[6:]), word, options=options).rows[0]
+    assert row.occurrences == sum(text.count(word) for text in texts)
+    assert row.truncated_share
+    assert limits(row)[0] <= 12 <= limits(row)[1]
+
+
+@pytest.mark.parametrize(("draws", "is_guaranteed"), [(29, True), (30, False)])
+def test_fewer_than_30_draws_get_the_guaranteed_interval_and_say_so(
+    draws: int, is_guaranteed: bool
+) -> None:
+    index = TextIndex(["key " * n for n in (1, 2, 3, 4)] * 200)
+    row = norm(index, "key", options=DocnormOptions(draws=draws)).rows[0]
+    said = "fewer than 30 draws: the interval is the guaranteed one"
+    assert (said in row.note) == is_guaranteed
+
+
+def test_rows_and_totals_say_that_their_width_is_that_of_the_added_draw() -> None:
+    texts = ["key " * 15 + "word " * (1 + 40 // (1 + n % 40)) for n in range(400)]
+    texts += ["neither"] * 20_000  # so that the number of documents is no limit
+    result = norm(TextIndex(texts), "key", query("word", "B"))
+    said = "more than half of the interval's width comes from one added draw"
+    same, varied = (row_of(result, text) for text in ("key", "word"))
+    assert said in same.note
+    assert said not in varied.note
+    assert limits(same)[0] < 400 < limits(same)[1]
+    notes = {(total.method, total.statistic): total.note for total in result.totals}
+    assert said in notes["A", "documents"]
+    assert said in notes["A", "occurrences_per_document"]
+    assert notes["B", "documents"] == ""
+
+
+def test_rows_of_a_pattern_do_not_depend_on_the_others() -> None:
+    index = TextIndex(["key " * (n % 7) + "word " * (n % 5) + "key word" for n in range(400)])
+    alone = norm(index, "key", options=DocnormOptions(draws=50)).rows[0]
+    among = norm(index, "word", "key", "ke", options=DocnormOptions(draws=50))
+    assert row_of(among, "key") == alone
+
+
+def test_a_row_names_the_seed_of_its_draws() -> None:
+    index = TextIndex(["key " * n for n in (1, 2, 3, 4)] * 200)
+    first, second = (
+        norm(index, "key", options=DocnormOptions(draws=50, seed=seed)).rows[0] for seed in (1, 2)
+    )
+    assert (first.seed, second.seed) == (1, 2)
+    assert first.standard_error != second.standard_error
+
+
+@pytest.mark.parametrize("estimator", ["combined", "size-bias", "first"])
+def test_intervals_cover_the_counted_documents_of_real_texts(
+    documents: list[str], estimator: Estimator
+) -> None:
+    """Rows, unions and ratios; a third shard has nothing."""
+    words = {
+        "A": ["return", "import ", "def ", "for ", "None", "True", "self"],
+        "B": ["raise ", "class ", "except"],
+    }
+    half = len(documents) // 2
+    real = TextIndex(documents[:half], documents[half:], ["0 1 2", "3"])
+    queries = [query(word, method) for method, own in words.items() for word in own]
+    truth = {one.text: oracle.union_documents([one.text], documents) for one in queries}
+    truth |= {method: oracle.union_documents(own, documents) for method, own in words.items()}
+    hits: dict[str, list[bool]] = {"pattern": [], "documents": [], "ratio_of_documents": []}
+    for seed in range(1, sets(3) + 1):
+        options = DocnormOptions(draws=100, estimator=estimator, seed=seed, context=CONTEXT)
+        result = norm(real, *queries, options=options)
+        assert result.missing == []
+        for row in result.rows:
+            low, high = limits(row)
+            hits["pattern"].append(low <= truth[row.pattern] <= high)
+        for total in result.totals:
+            if total.statistic in hits:
+                expected = truth["B"] / truth["A"] if total.versus else truth[str(total.method)]
+                covers = (total.low or 0) <= expected <= (total.high or math.inf)
+                hits[total.statistic].append(covers)
+    shares = {name: float(np.mean(found)) for name, found in hits.items()}
+    least = {name: 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(found)) for name, found in hits.items()}
+    assert {name for name in hits if shares[name] < least[name]} == set()

@@ -6,6 +6,7 @@ The truth is a search of the texts of all documents, one by one.
 import csv
 import hashlib
 import json
+import math
 import shutil
 import sysconfig
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
@@ -28,7 +30,7 @@ from tests.support import oracle
 from tests.support.command import invoke, without
 from tests.support.corpus_files import jsonl
 from tests.support.serve_process import serving_here
-from tests.support.sizes import slow
+from tests.support.sizes import sets, slow
 from tests.support.text_index import TextIndex
 
 TEXT_BYTES, LONGEST, SHARD = 500_000, 30_000, "200KB"
@@ -38,6 +40,8 @@ METHODS = {
     "A": ["return", "import ", "self.", "\\n", "ss", "zq jx kv", "é"],
     "B": ["raise ", "class ", "for x in", "the", "--", "retur"],
 }
+FREQUENT = 800
+"""Between the occurrences of the patterns: some have more."""
 WORDS = ["return", "the file", "for x in", "if", "zq jx kv"]
 
 
@@ -102,6 +106,100 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 
 
 # Counted
+
+
+def test_documents_of_a_local_index_are_those_of_a_search_of_the_texts(made: Made) -> None:
+    """Also overlapping and nested patterns, and a pattern without occurrences."""
+    rows = made.rows(made.fm9)
+    found = {row["pattern"]: (int(row["occurrences"]), int(row["documents"])) for row in rows}
+    patterns = [text for texts in METHODS.values() for text in texts]
+    occurrences, documents = oracle.tally(patterns, made.texts)
+    truth = dict(zip(patterns, zip(occurrences, documents, strict=True), strict=True))
+    assert found == truth
+    for row in rows:
+        assert row["documents_low"] == row["documents_high"] == row["documents"]
+        assert (row["estimator"], row["draws"], row["note"]) == ("exact", "", "")
+
+
+def test_unions_and_ratios_of_a_local_index_are_those_of_a_search(made: Made) -> None:
+    made.rows(made.fm9)
+    found = {(one["statistic"], one["method"]): float(one["value"]) for one in made.totals()}
+    unions = {method: oracle.union_documents(own, made.texts) for method, own in METHODS.items()}
+    assert {method: found["documents", method] for method in METHODS} == unions
+    assert found["ratio_of_documents", "B"] == pytest.approx(unions["B"] / unions["A"])
+
+
+def test_a_local_index_and_a_scan_give_the_same_rows_and_totals(made: Made) -> None:
+    rows, totals = made.rows(made.fm9), made.totals()
+    scanned = made.rows(f"scan:{made.folder / 'docs'}")
+    assert without(rows, "index") == without(scanned, "index")
+    assert without(totals, "index") == without(made.totals(), "index")
+
+
+def counted_words(index: str, **options: Any) -> set[str]:
+    """Return the words whose documents are counted, as no occurrence was drawn."""
+    frame = ngramscan.docnorm(literal=WORDS, index=index, draws=10, **options)
+    rows = frame.reindex(columns=["pattern", "draws"]).to_dict("records")
+    return {row["pattern"] for row in rows if pd.isna(row["draws"])}
+
+
+@pytest.mark.parametrize("kind", ["fm9", "tokens"])
+@pytest.mark.parametrize("more", [0, -1], ids=["as many as a pattern has", "one less"])
+def test_the_bound_is_on_the_occurrences_of_each_pattern(made: Made, kind: str, more: int) -> None:
+    occurrences, _ = oracle.tally(WORDS, made.texts)
+    bound = occurrences[WORDS.index("the file")] + more
+    expected = {word for word, n in zip(WORDS, occurrences, strict=True) if n <= bound}
+    assert ("the file" in expected) == (more == 0)
+    assert counted_words(getattr(made, kind), exact_up_to=bound) == expected
+
+
+@pytest.mark.parametrize("kind", ["fm9", "tokens"])
+@pytest.mark.parametrize(
+    ("options", "counted"),
+    [
+        pytest.param({"exact_up_to": 0}, set(), id="a bound of 0"),
+        pytest.param({"estimator": "size-bias"}, set(), id="an estimator asks for draws"),
+        pytest.param(
+            {"estimator": "unique", "exact_up_to": 10**6}, {*WORDS}, id="both: the bound holds"
+        ),
+    ],
+)
+def test_a_bound_of_0_and_a_named_estimator_ask_for_draws(
+    made: Made, kind: str, options: dict[str, Any], counted: set[str]
+) -> None:
+    assert counted_words(getattr(made, kind), **options) == counted
+
+
+def test_draws_are_of_the_patterns_that_are_not_counted(made: Made, tmp_path: Path) -> None:
+    drawn = tmp_path / "drawn.csv"
+    words = ["return", "for x in"]
+    ngramscan.docnorm(literal=words, index=made.fm9, drawn=drawn, draws=30, exact_up_to=100)
+    assert pd.read_csv(drawn)["pattern"].unique().tolist() == ["return"]
+
+
+def test_unions_of_counted_and_drawn_patterns_are_covered(made: Made) -> None:
+    """The counted documents are certain: no union is below them, and none counts them twice."""
+    truth = {method: oracle.union_documents(own, made.texts) for method, own in METHODS.items()}
+    covers = list[bool]()
+    for seed in range(1, sets(3) + 1):
+        rows = made.rows(made.fm9, "--exact-up-to", str(FREQUENT), *DRAWN, f"--seed={seed}")
+        counted = {
+            method: oracle.union_documents(
+                [row["pattern"] for row in rows if row["method"] == method and not row["draws"]],
+                made.texts,
+            )
+            for method in METHODS
+        }
+        assert all(0 < counted[method] < truth[method] for method in METHODS)
+        for total in made.totals():
+            low, high = float(total["low"] or 0), float(total["high"] or math.inf)
+            if total["statistic"] == "documents":
+                assert low >= counted[total["method"]]
+                covers.append(low <= truth[total["method"]] <= high)
+            elif total["statistic"] == "ratio_of_documents":
+                covers.append(low <= truth["B"] / truth["A"] <= high)
+    assert len(covers) == 3 * sets(3)
+    assert np.mean(covers) >= 0.95 - 3 * math.sqrt(0.95 * 0.05 / len(covers))
 
 
 def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made) -> None:
@@ -194,6 +292,32 @@ def norm(*queries: Query) -> DocnormResult[DocnormRow]:
 
 def query(text: str, method: str) -> Query:
     return Query(text, Pattern(text, method, "T1", "code"))
+
+
+def test_two_estimates_have_no_middle() -> None:
+    result = norm(query("key", "A"), query("word", "B"))
+    for row in result.rows:
+        assert (row.documents, row.occurrences_per_document) == (None, None)
+        estimates = row.documents_lower_estimate, row.documents_upper_estimate
+        assert estimates == (row.unique_documents, 300)
+        assert (row.documents_low, row.documents_high) == estimates
+        said = f"long documents were truncated: estimates from {estimates[0]} to 300"
+        assert said in row.note
+    unions = [one.value for one in result.totals if one.statistic == "union_of_occurrences"]
+    assert unions == [300, 300]
+    others = [total for total in result.totals if total.statistic != "union_of_occurrences"]
+    assert {total.value for total in others} == {None}
+    (ratio,) = [total for total in result.totals if total.versus]
+    lower = result.rows[0].documents_lower_estimate
+    assert ratio.upper_estimate == 300 / lower
+    assert "long documents were truncated: estimates from" in ratio.note
+
+
+def test_a_table_says_why_documents_are_drawn(made: Made, served_in_part: str) -> None:
+    said = "documents are counted in local indexes, up to --exact-up-to occurrences of a pattern"
+    asked = ("docnorm", "-e", "the", *DRAWN, "--index")
+    assert said in " ".join(invoke(*asked, served_in_part).stdout.split())
+    assert said not in " ".join(invoke(*asked, made.fm9).stdout.split())
 
 
 def test_a_table_shows_two_estimates() -> None:

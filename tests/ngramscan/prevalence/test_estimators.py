@@ -208,14 +208,15 @@ def test_an_interval_that_leans_on_the_added_draw_is_known(
     assert leans(draws_of(*shares)) == does_lean
 
 
-def test_more_than_half_of_the_width_is_leaning() -> None:
-    # The interval of these shares without the added draw, as the formula without it has it.
-    for few in range(60):
-        shares = [1.0] * few + [1 / 15] * (200 - few)
-        bounds = documents_of(draws_of(*shares))
-        plain, _ = mean_share(shares, MANY, added_draw=False)
-        low, high = plain.limits
-        assert bounds.leans_on_added_draw == (2 * MANY * (high - low) < bounds.high - bounds.low)
+@pytest.mark.parametrize(("count", "is_wider_than_twice"), [(8, False), (10, True), (15, True)])
+def test_more_than_half_of_the_width_is_leaning(count: int, is_wider_than_twice: bool) -> None:
+    shares = np.resize([1 / count, 1 / (3 * count)], 200)
+    bounds = documents_of(draws_of(*shares))
+    plain, _ = mean_share(shares, MANY, added_draw=False)
+    low, high = plain.limits
+    times = (bounds.high - bounds.low) / (MANY * (high - low))
+    assert 1.8 < times < 3.5
+    assert (times > 2) == is_wider_than_twice == bounds.leans_on_added_draw
 
 
 def test_a_union_and_a_ratio_lean_if_their_parts_do() -> None:
