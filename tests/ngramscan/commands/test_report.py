@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
+import math
 import re
 import webbrowser
 from collections.abc import Iterator, Sequence
@@ -17,12 +20,13 @@ import pytest
 import ngramscan
 from ngramscan.commands.report import Page
 from ngramscan.errors import InputError
+from ngramscan.progress import format_bytes
 from ngramscan.reporting.kinds import KINDS, kind_of
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.display import show_rows, source_of
 from ngramscan.reporting.page.findings import find
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.plots import Kind
+from ngramscan.reporting.plots import Kind, in_words
 from ngramscan.reporting.provenance import Run
 from ngramscan.reporting.sentences.sentence import Sentence
 from tests.support.command import invoke
@@ -129,6 +133,79 @@ def rows_of(data: dict[str, Any]) -> list[dict[str, Any]]:
 # Numbers and texts
 
 
+def test_the_page_has_every_value_of_the_rows() -> None:
+    numbers = [*NUMBERS, math.inf, -math.inf]
+    rows = [
+        count_row(occurrences=n, query=HOSTILE[n % len(HOSTILE)], occurrences_low=value)
+        for n, value in enumerate(numbers)
+    ]
+    (data,) = data_of(read(page_of(rows)))
+    assert data["columns"] == [*rows[0]]
+    kept = [float(row["occurrences_low"]) for row in rows_of(data)]
+    assert kept == numbers
+    assert [row["query"] for row in rows_of(data)] == [row["query"] for row in rows]
+    same = [row | {"occurrences_low": None} for row in rows_of(data)]
+    assert same == [row | {"occurrences_low": None} for row in rows]
+
+
+def facts_of(element: Element) -> dict[str, str]:
+    """Return the terms and descriptions of the first list of them."""
+    facts = next(element.all("dl"))
+    terms = [term.whole.strip() for term in facts.all("dt")]
+    return dict(zip(terms, [one.whole.strip() for one in facts.all("dd")], strict=True))
+
+
+def table_of(page: Element) -> Element:
+    """Return the only table of all rows of a file, with what is said above it."""
+    (rows,) = (one for one in page.all("div") if one.attributes.get("class") == "rows")
+    return rows
+
+
+def test_columns_that_say_the_same_everywhere_stand_once() -> None:
+    rows = table_of(read(page_of([count_row(occurrences=n) for n in range(3)])))
+    said = facts_of(rows)
+    assert said["source"] == "scan"
+    assert said["empty in all rows"].startswith("documents, occurrences low, ")
+    assert said["empty in all rows"].endswith(", level, note")
+    assert [heading.whole for heading in rows.all("th")] == ["occurrences"]
+
+
+def test_one_row_is_a_table_of_all_its_columns() -> None:
+    row = count_row()
+    headings = [heading.whole for heading in table_of(read(page_of([row]))).all("th")]
+    assert sorted(headings) == sorted(map(in_words, row))
+
+
+def test_long_texts_are_shown_in_part_and_kept() -> None:
+    text, huge = "word " * 200, "x" * 1_000_000
+    page = page_of([count_row(query=text), count_row(query=huge)])
+    assert len(page) < 200_000
+    whole = [one.text for one in read(page).all("div") if one.attributes.get("class") == "whole"]
+    assert whole[0] == text
+    assert whole[1] == "x" * 10_000 + "… (990,000 more characters)"
+    assert "truncated on this page: 1 text." in page
+
+
+def test_ten_thousand_rows_make_less_than_5_mb() -> None:
+    rows = [
+        count_row(query=f"pattern {n}", occurrences=n * 7919, occurrences_low=n / 7, note="a note")
+        for n in range(10_000)
+    ]
+    page = page_of(rows)
+    (data,) = data_of(read(page))
+    assert len(page.encode()) < 5_000_000
+    assert rows_of(data) == rows
+
+
+def test_contexts_show_the_match_between_its_sides() -> None:
+    rows = [context_row(rank=n, left=f"{n} left " * 40) for n in range(3)]
+    page = read(page_of(rows))
+    assert [heading.whole for heading in page.all("th")] == ["left", "match", "right", "rank"]
+    assert [mark.text for mark in page.all("mark")] == ["p"] * 3
+    left = next(page.all("td"))
+    assert next(left.all("summary")).text == f"… {rows[0]['left'][-80:]}"
+
+
 def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
     rows = [count_row(query=f"{n} {'q' * 9000}") for n in range(1000)]
     page = page_of(rows, left_out=500)
@@ -228,6 +305,23 @@ def test_missing_values_are_said_in_words() -> None:
 
 
 # What a page may do
+
+
+def test_the_page_runs_its_own_script_and_loads_nothing() -> None:
+    page = read(page_of([count_row(), count_row(occurrences=4)]))
+    (policy,) = (
+        one.attributes["content"] or ""
+        for one in page.all("meta")
+        if "http-equiv" in one.attributes
+    )
+    assert policy.startswith("default-src 'none'; ")
+    (style,) = page.all("style")
+    (script,) = (one for one in page.all("script") if not one.attributes)
+    for name, element in (("style", style), ("script", script)):
+        digest = base64.b64encode(hashlib.sha256(element.text.encode()).digest()).decode()
+        assert f"{name}-src 'sha256-{digest}';" in policy
+    loading = ("fetch(", "XMLHttpRequest", "innerHTML", "eval(", "import(", "@import", "url(")
+    assert [word for word in loading if word in script.text + style.text] == []
 
 
 def test_no_text_becomes_an_element_or_an_attribute() -> None:
@@ -334,6 +428,34 @@ def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
     assert kind.title in {one.whole for one in page.all("h2")}
 
 
+def test_the_page_says_how_files_were_made_and_what_is_missing() -> None:
+    run = Run("ngramscan count f1 -o a.csv", "9.8.7", WHEN, ("x: no reply",), {"dclm": "17 TB"})
+    rows = [count_row(occurrences=n, note="an estimate", seed=20260101) for n in range(3)]
+    page = read(page_of(rows, run=run))
+    (made,) = (one for one in page.all("section") if one.attributes.get("id") == "provenance")
+    said = facts_of(made)
+    assert said["made by"] == run.command
+    assert (said["version"], said["finished"]) == ("ngramscan 9.8.7", WHEN)
+    assert (said["size of dclm"], said["seed"]) == ("17 TB", "20260101")
+    assert (said["missing"], said["notes"]) == ("x: no reply", "an estimate (3 rows)")
+
+
+def test_a_file_that_does_not_say_how_it_was_made_is_unknown() -> None:
+    assert "unknown: the file does not say" in page_of([count_row()])
+
+
+def test_two_files_of_a_kind_are_told_apart() -> None:
+    parts = [results_of([count_row()], name) for name in ("first.csv", "second.csv")]
+    page = read(make_page(parts, "Both", WHEN))
+    contents = next(page.all("nav")).whole
+    assert "Counts (first.csv)" in contents
+    assert "Counts (second.csv)" in contents
+    ids = [one.attributes["id"] for one in page.all() if "id" in one.attributes]
+    assert len(ids) == len({*ids})
+    links = {one.attributes["href"] for one in page.all("a")}
+    assert links <= {f"#{name}" for name in ids}
+
+
 # The command and the function
 
 
@@ -379,6 +501,25 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "counts.jsonl"
     path.write_text("".join(json.dumps(count_row(occurrences=n)) + "\n" for n in range(3)))
     return path
+
+
+def test_the_command_writes_a_page_and_says_its_size(counts: Path) -> None:
+    done = invoke("report", counts)
+    page = Path("report.html").read_bytes()
+    size = format_bytes(len(page))
+    assert (done.code, done.stdout) == (0, "")
+    assert done.stderr == f"report.html: 3 rows of 1 table, {size}\n"
+    assert b"<h1>One phrase in x</h1>" in page
+
+
+def test_a_title_is_a_text(counts: Path) -> None:
+    done = invoke("report", counts, counts, "-o", "other.html", "--title", "Two <files>", "-q")
+    assert (done.code, done.stderr) == (0, "")
+    assert "<h1>Two &lt;files&gt;</h1>" in Path("other.html").read_text()
+
+
+def test_html_in_a_frame_is_escaped_once() -> None:
+    assert 'srcdoc="&lt;b&gt;&amp;amp;&quot;"' in Page('<b>&amp;"')._repr_html_()
 
 
 def test_the_page_goes_to_standard_output(counts: Path, tmp_path: Path) -> None:
