@@ -237,6 +237,33 @@ def test_a_damaged_index_gives_no_number(made: Made, tmp_path: Path, kind: str, 
     assert ran.stderr.count("\n") == 1
 
 
+def test_a_union_adds_drawn_documents_to_those_that_are_counted(tmp_path: Path) -> None:
+    """300 documents have the counted pattern, 200 of them also the drawn one twice; 600 the latter.
+
+    Each draw in another document counts for half a document, so the estimate has no error but the
+    share of draws within documents that are known.
+    """
+    both, counted, drawn = ["seldom often often"] * 200, ["seldom"] * 100, ["often often"] * 600
+    texts = [*both, *counted, *drawn, *["neither"] * 1000]
+    (tmp_path / "c.jsonl").write_bytes(jsonl(texts))
+    assert invoke("index", "build", tmp_path / "c.jsonl", "-o", tmp_path / "i").code == 0
+    sets_of = [
+        {"method": "A", "tier": "T1", "kind": "narrative", "text": text}
+        for text in ("seldom", "often")
+    ]
+    patterns = tmp_path / "p.yaml"
+    patterns.write_text(yaml.safe_dump({"name": "p", "patterns": sets_of}))
+    given: dict[str, Any] = {"exact_up_to": 300, "draws": 400}
+    totals, draws = tmp_path / "t.csv", tmp_path / "d.csv"
+    index = f"fm9:{tmp_path / 'i'}"
+    ngramscan.docnorm(patterns, index=index, totals=totals, drawn=draws, **given)
+    table = pd.read_csv(totals).set_index("statistic")
+    new = pd.read_csv(draws)["text"].eq("often often").mean()
+    documents = table.loc["documents"]
+    assert documents["value"] == pytest.approx(300 + 1600 * new / 2)
+    assert documents["low"] <= 900 <= documents["high"]
+
+
 # Served
 
 
