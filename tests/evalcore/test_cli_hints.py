@@ -92,7 +92,7 @@ def test_own_questions_answer_for_the_only_outputs_that_there_are(
         pytest.param("outputs", "cot of more, cot of", id="several"),
     ],
 )
-def test_own_questions_never_answer_for_a_shipped_benchmark_or_for_several(
+def test_own_questions_answer_for_neither_a_benchmark_nor_several(
     here: Path, outputs: str, there: str
 ) -> None:
     write(here / "outputs/more/m/cot.jsonl", jsonl({"id": "q0", "output": "1"}))

@@ -3,8 +3,11 @@
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
+import ngramscan
+from ngramscan.errors import IncompleteError
 from tests.support.command import invoke
 
 SET = """\
@@ -105,3 +108,33 @@ def test_numbers_that_no_computer_can_use_are_wrong_usage(option: str, value: st
     ran = invoke("count", "small.yaml", "--index", "scan:c.jsonl", f"--{option}", value)
     assert (ran.code, ran.stdout) == (2, "")
     assert ran.stderr.startswith(f"Error: --{option} {value}: must be ")
+
+
+def test_a_corpus_that_can_not_be_read_leaves_the_rows_of_the_others(here: Path) -> None:
+    (here / "cut.jsonl").write_text(CUT)
+    ran = invoke(*COUNT, "--index", "scan:cut.jsonl", "-o", "rows.csv")
+    assert (ran.code, ran.stdout) == (1, "")
+    errors = [line for line in ran.stderr.splitlines() if line.startswith("Error: ")]
+    assert len(errors) == 1
+    assert errors[0].startswith("Error: cut.jsonl:1: not valid JSON: Unterminated string")
+    assert errors[0].endswith("; 3 of 6 counts missing (scan:cut.jsonl)")
+    assert pd.read_csv("rows.csv")["occurrences"].tolist() == [2, 1, 3]
+    with pytest.raises(IncompleteError, match=r"cut\.jsonl:1: not valid JSON.*3 of 6") as raised:
+        ngramscan.count("small.yaml", index=["scan:c.jsonl", "scan:cut.jsonl"])
+    assert raised.value.rows["occurrences"].tolist() == [2, 1, 3]
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("x"), ValueError("x"), KeyError("x")], ids=repr
+)
+def test_an_error_of_our_own_is_no_one_liner(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not anticipated must not look as if it were."""
+
+    def fail(*_: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr("ngramscan.patterns.given.load_given", fail)
+    with pytest.raises(type(error)):
+        invoke("docnorm", "--dry-run")

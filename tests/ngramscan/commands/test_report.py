@@ -503,7 +503,9 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_the_command_writes_a_page_and_says_its_size(counts: Path) -> None:
+def test_the_command_writes_a_page_and_says_its_size_in_bytes(counts: Path) -> None:
+    rows = [count_row(occurrences=n, note="数" * 3000) for n in range(3)]
+    counts.write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = invoke("report", counts)
     page = Path("report.html").read_bytes()
     size = format_bytes(len(page))

@@ -233,24 +233,6 @@ def test_each_place_is_drawn_as_often_as_any_other() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "windows", "ranges"),
-    [
-        ("mini", 10, {"clean": (0, 1), "suspicious": (2, 7), "dirty": (8, 10)}),
-        ("mini", 1, {"clean": (0, 0), "dirty": (1, 1)}),
-        ("gpt4", 3, {"clean": (0, 0), "dirty": (1, 3)}),
-        ("gpt4-stripped", 3, {"clean": (0, 0), "dirty": (1, 3)}),
-        ("gpt3", 40, {"clean": (0, 0), "dirty": (1, 40)}),
-        ("palm", 10, {"clean": (0, 6), "dirty": (7, 10)}),
-        ("ngram-8", 5, {"clean": (0, 0), "suspicious": (1, 3), "dirty": (4, 5)}),
-    ],
-)
-def test_verdicts_are_ranges_of_found_windows_without_gaps(
-    name: str, windows: int, ranges: dict[str, tuple[int, int]]
-) -> None:
-    assert make_rule(name).found_by_verdict(windows) == ranges
-
-
-@pytest.mark.parametrize(
     ("name", "described"),
     [
         ("mini", "mini: 50 characters from each word on; tail drop, short whole, stripped"),
