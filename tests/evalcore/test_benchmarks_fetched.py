@@ -86,13 +86,20 @@ def test_a_file_is_kept_in_the_cache_and_not_asked_for_again(
 )
 @pytest.mark.usefixtures("asked")
 def test_a_failure_is_one_line_and_leaves_nothing(
-    field: str, value: Any, error: Any, message: str, monkeypatch: Any, tmp_path: Path
+    field: str,
+    value: Any,
+    error: Any,
+    message: str,
+    monkeypatch: Any,
+    tmp_path: Path,
+    subtests: pytest.Subtests,
 ) -> None:
     monkeypatch.setattr(Service, field, value)
     for name in ["financemath"] if field == "body" else ["financemath", UNPINNED]:
-        with pytest.raises(error, match=f"^http://127.0.0.1.*{message}") as caught:
-            evalcore.datasets_fetch(name)
-        assert "\n" not in str(caught.value)
+        with subtests.test(name=name):
+            with pytest.raises(error, match=f"^http://127.0.0.1.*{message}") as caught:
+                evalcore.datasets_fetch(name)
+            assert "\n" not in str(caught.value)
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 

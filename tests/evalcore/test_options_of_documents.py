@@ -118,18 +118,26 @@ def test_outcomes_have_intervals_over_passages(tmp_path: Path) -> None:
     assert accepted == pytest.approx(estimate_clustered_accuracy(same, passages()).limits, abs=1e-9)
 
 
-def test_wins_are_tested_over_passages(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("cluster", "wins_by_test"),
+    [
+        pytest.param(None, 1, id="over problems"),
+        pytest.param("passage", 0, id="over passages"),
+    ],
+)
+def test_wins_are_tested_over_passages(
+    tmp_path: Path, cluster: str | None, wins_by_test: int
+) -> None:
     """All problems of one passage are won, which is one independent win."""
-    given = scores([20, *[2] * 10])
-    given["value"] = [
-        float(p == "p0" and m == "pot")
-        for p, m in zip(given["passage"], given["method"], strict=True)
+    rows = scores([20, *[2] * 10])
+    rows["value"] = [
+        float(passage == "p0" and method == "pot")
+        for passage, method in zip(rows["passage"], rows["method"], strict=True)
     ]
-    for cluster, expected in ((None, 1), ("passage", 0)):
-        target = tmp_path / "wins.csv"
-        evalcore.outcomes(given, baselines="cot", adaptive="pot", wins=target, cluster=cluster)
-        (found,) = pd.read_csv(target).to_dict("records")
-        assert (found["wins"], found["wins_by_test"]) == (1, expected)
+    target = tmp_path / "wins.csv"
+    evalcore.outcomes(rows, baselines="cot", adaptive="pot", wins=target, cluster=cluster)
+    (row,) = pd.read_csv(target).to_dict("records")
+    assert (row["wins"], row["wins_by_test"]) == (1, wins_by_test)
 
 
 def test_efficiency_resamples_passages(tmp_path: Path) -> None:

@@ -64,13 +64,14 @@ def test_documents_in_another_order_are_paired_by_their_hash(
 
 
 def test_positions_that_mean_other_documents_are_paired_on_request(
-    tmp_path: Path,
+    tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     logs = write_two(tmp_path, documents([0, 1, 2, 3]), documents([3, 2, 1, 0]))
     said = "t: 4 ids name different documents (0, 1, 2 and 1 more), so answers are paired by the"
     for command in ("compare --baseline cot", "outcomes --baselines cot --adaptive pot"):
         name, *options = command.split()
-        assert said in invoke(name, *logs, *options).stderr
+        with subtests.test(name=name):
+            assert said in invoke(name, *logs, *options).stderr
     assert discordant(evalcore.compare(logs, pair_by="id")) == (4, 2, 2)
 
 
@@ -92,18 +93,21 @@ def test_half_of_the_documents_are_compared_and_that_is_said(
     )
 
 
-def test_no_document_in_common_is_an_error_that_names_both(tmp_path: Path) -> None:
+def test_no_document_in_common_is_an_error_that_names_both(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     logs = write_two(tmp_path, documents([0, 1, 2, 3]), documents([10, 11, 12, 13]))
     commands = ("compare --baseline cot", "outcomes --baselines cot --adaptive pot")
     for command in commands:
         name, *options = command.split()
-        done = invoke(name, *logs, *options)
-        last = done.stderr.splitlines()[-1]
-        assert (done.code, last.startswith("Error: t, lab/made, exact_match")) == (1, True)
-        assert ": nothing to compare; 8 " in last
-        assert "no document in common: " in last
-        assert "cot has 0, 1, 2 and 1 more" in last
-        assert last.endswith("(if their ids mean the same, --pair-by id)")
+        with subtests.test(name=name):
+            done = invoke(name, *logs, *options)
+            last = done.stderr.splitlines()[-1]
+            assert (done.code, last.startswith("Error: t, lab/made, exact_match")) == (1, True)
+            assert ": nothing to compare; 8 " in last
+            assert "no document in common: " in last
+            assert "cot has 0, 1, 2 and 1 more" in last
+            assert last.endswith("(if their ids mean the same, --pair-by id)")
     assert only(evalcore.compare(logs, baseline="cot", pair_by="id"))["n"] == 4
 
 
@@ -169,13 +173,16 @@ def test_methods_without_a_name_are_the_tasks(tmp_path: Path) -> None:
     assert [row[name] for name in ("dataset", "baseline", "treatment")] == ["t", "t_cot", "t_pot"]
 
 
-def test_methods_without_a_name_are_the_folders_of_one_task(tmp_path: Path) -> None:
+def test_methods_without_a_name_are_the_folders_of_one_task(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     logs = [unnamed(tmp_path / name / "lab__made", [0, 1, 2]) for name in ("cot", "pot")]
     said = "these logs do not name the method, so it is the folder: cot, pot"
-    for given in (logs, [tmp_path]):
-        assert said in invoke("compare", *given).stderr
-        row = only(evalcore.compare(given))
-        assert [row[name] for name in ("baseline", "treatment", "n")] == ["cot", "pot", 3]
+    for paths in (logs, [tmp_path]):
+        with subtests.test(paths=paths):
+            assert said in invoke("compare", *paths).stderr
+            row = only(evalcore.compare(paths))
+            assert [row[name] for name in ("baseline", "treatment", "n")] == ["cot", "pot", 3]
     assert {row["method"] for row in evalcore.logs(tmp_path).to_dict("records")} == {"cot", "pot"}
     assert set(evalcore.logs(tmp_path / "cot", method="x")["method"]) == {"x"}
 

@@ -86,10 +86,9 @@ def test_every_benchmark_has_the_same_methods_with_prompts_of_its_own(dataset: s
     assert {*methods} == {*load("financemath").methods}
     made = [messages(dataset, method) for method in methods]
     assert len({*made}) == len(methods)
-    for system, user in made:
-        assert user.count("PROBLEM") == 1
-        around = (system or "") + user
-        assert not [text for text in ("{{", "same as") if text in around.lower()]
+    assert [user.count("PROBLEM") for _, user in made] == [1] * len(made)
+    whole = [((system or "") + user).lower() for system, user in made]
+    assert [text for text in whole if "{{" in text or "same as" in text] == []
 
 
 PHASES = """phases: {draw: Draw the cash flows.}
