@@ -469,7 +469,7 @@ def test_missing_points_and_problems_are_told(tmp_path: Path) -> None:
 
 def secrets_of(problem: Problem) -> list[str]:
     """Return the long texts of a problem that would give its answer away."""
-    texts = []
+    texts: list[str] = []
     for key in ("program", "solution", "guidelines"):
         secret = problem.details.get(key) or ""
         texts += secret if isinstance(secret, list) else [secret]

@@ -85,12 +85,12 @@ def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: s
     for name, weight in (("cohen_kappa", None), ("weighted_kappa", weights)):
         kappa = cohens_kappa(pairs, wt=weight, return_results=False) if differ else None
         expected[name] = kappa
-    for name, value in expected.items():
-        if value is None:
-            assert pd.isna(found.value[name])
-            assert "not defined: all labels are the same" in found.note[name]
-        else:
-            assert found.value[name] == pytest.approx(value, abs=1e-10)
+    values = {name: None if pd.isna(found.value[name]) else found.value[name] for name in expected}
+    assert values == pytest.approx(expected, abs=1e-10)
+    undefined = [name for name, value in expected.items() if value is None]
+    notes = {name: found.note[name] for name in undefined}
+    told = "not defined: all labels are the same"
+    assert [name for name, note in notes.items() if told in note] == undefined, notes
 
 
 def test_items_without_all_labels_are_in_no_kappa_in_whatever_order() -> None:
@@ -360,7 +360,9 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_all_forms_of_labels_give_the_same_rows(tmp_path: Path, name: str) -> None:
+def test_all_forms_of_labels_give_the_same_rows(
+    tmp_path: Path, name: str, subtests: pytest.Subtests
+) -> None:
     path, votes = tmp_path / name, tmp_path / "votes.csv"
     path.write_text(FORMS[name])
     rows = json.loads(agreement(path, votes=votes).to_json(orient="records", double_precision=15))
@@ -376,10 +378,11 @@ def test_all_forms_of_labels_give_the_same_rows(tmp_path: Path, name: str) -> No
         ("missing", "z", None): (3, 6),
     }
     assert {key: (found[key]["count"], found[key]["items"]) for key in shares} == shares
-    for key, (count, of) in shares.items():
-        low, high = proportion_confint(count, of, method="wilson")
-        values = [found[key][column] for column in ("value", "low", "high")]
-        assert values == pytest.approx([count / of, low, high], abs=1e-9)
+    for key, (count, items) in shares.items():
+        with subtests.test(key=key):
+            low, high = proportion_confint(count, items, method="wilson")
+            values = [found[key][column] for column in ("value", "low", "high")]
+            assert values == pytest.approx([count / items, low, high], abs=1e-9)
     assert found["majority", "all", None]["note"] == "tied votes"
     assert ("missing", "y", None) not in found
     pair = found["cohen_kappa", "x · y", None]

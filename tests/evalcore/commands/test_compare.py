@@ -162,12 +162,12 @@ def test_of_several_runs_none_is_chosen_for_the_reader(
     assert str(caught.value) == f'run="Kc": no run has this name; {listed}'
     for name, n, n_unknown in ((FIRST, 10, 0), ("Ka", 10, 0), ("latest", 5, 5), ("Kb", 5, 5)):
         with subtests.test(name=name):
-            for found in (
+            frames = (
                 evalcore.compare(path, baseline="cot", run=[name]),
                 evalcore.outcomes(path, baselines="cot", adaptive="pot", run=[name]),
-            ):
-                (row,) = found.to_dict("records")
-                assert (row["n"], row["n_unknown"]) == (n, n_unknown)
+            )
+            counts = [frame[["n", "n_unknown"]].to_numpy().tolist() for frame in frames]
+            assert counts == [[[n, n_unknown]], [[n, n_unknown]]]
 
 
 SCORES_OF_KIND: dict[str, list[ScoreRow]] = {
@@ -318,13 +318,15 @@ def test_methods_that_differ_in_answers_not_found_are_told(n_not_found: int, is_
     assert kinds == (["Warning"] if is_told else [])
 
 
-def test_averages_weigh_subtasks_and_benchmarks_equally_or_by_their_pairs() -> None:
+def test_averages_weigh_subtasks_and_benchmarks_equally_or_by_their_pairs(
+    subtests: pytest.Subtests,
+) -> None:
     parts = {"s": both(A, B), "t": both([*B, "?"], [*A, 1.0]), "u": both(A[2:8], B[2:8])}
     parts = {name: [replace(row, id=name + row.id) for row in rows] for name, rows in parts.items()}
     of_a = [replace(row, dataset="a", subtask=name) for name in "st" for row in parts[name]]
     of_b = [replace(row, dataset="b") for row in parts["u"]]
-    found = compared([*of_a, *of_b]).averages
-    assert [(row.average, row.dataset, row.parts, row.n, row.n_unknown) for row in found] == [
+    averages = compared([*of_a, *of_b]).averages
+    assert [(row.average, row.dataset, row.parts, row.n, row.n_unknown) for row in averages] == [
         ("macro over subtasks", "a", 2, 20, 1),
         ("micro", "all", 2, 26, 1),
         ("macro over benchmarks", "all", 2, 26, 1),
@@ -335,17 +337,18 @@ def test_averages_weigh_subtasks_and_benchmarks_equally_or_by_their_pairs() -> N
         ([of_a, of_b], by_pairs),
         ([of_a, of_b], equally),
     )
-    for row, (each, weights) in zip(found, averaged, strict=True):
-        alone = [compared(rows).rows[0] for rows in each]
-        value, low, high = zip(
-            *((r.difference, r.difference_low, r.difference_high) for r in alone), strict=True
-        )
-        below, above = (np.hypot(*(weights * np.subtract(value, end))) for end in (low, high))
-        ends = row.difference, row.difference_low, row.difference_high
-        expected = weights @ value
-        assert ends == pytest.approx((expected, expected - below, expected + above))
-        of_baseline = [r.accuracy_baseline for r in alone]
-        assert row.accuracy_baseline == pytest.approx(weights @ of_baseline)
+    for row, (tables, weights) in zip(averages, averaged, strict=True):
+        with subtests.test(average=row.average):
+            alone = [compared(rows).rows[0] for rows in tables]
+            value, low, high = zip(
+                *((r.difference, r.difference_low, r.difference_high) for r in alone), strict=True
+            )
+            below, above = (np.hypot(*(weights * np.subtract(value, end))) for end in (low, high))
+            ends = row.difference, row.difference_low, row.difference_high
+            expected = weights @ value
+            assert ends == pytest.approx((expected, expected - below, expected + above))
+            of_baseline = [r.accuracy_baseline for r in alone]
+            assert row.accuracy_baseline == pytest.approx(weights @ of_baseline)
 
 
 @pytest.mark.parametrize("swapped", [pytest.param(False, id="cot"), pytest.param(True, id="pot")])

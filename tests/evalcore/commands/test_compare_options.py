@@ -19,7 +19,9 @@ PAIR: dict[str, Any] = {"baseline": "cot", "treatment": "f-1"}
 OUTCOME: dict[str, Any] = {"baselines": "cot", "adaptive": "f-1"}
 
 
-def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path) -> None:
+def test_groups_cross_benchmarks_and_models_in_all_three_commands(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     right = SCORES.assign(value=(SCORES["value"] >= 6 / 7).astype(float))
     pairs = side_by_side(right)
     options: dict[str, Any] = {"by": "tier", "right_from": 6 / 7}
@@ -32,28 +34,39 @@ def test_groups_cross_benchmarks_and_models_in_all_three_commands(tmp_path: Path
     cost = found_by(costs, "dataset", "model", "group", "method")
     assert len(compared) == 4 * 2 + 2 * 2  # and all models together
     for key, pair in pairs.groupby(GROUP):
-        first, second = pair["cot"], pair["f-1"]
-        more, less = int((second > first).sum()), int((first > second).sum())
-        row, outcome = compared[key], outcomes[key]
-        assert (row["n"], row["treatment_only"], row["baseline_only"]) == (len(pair), more, less)
-        assert row["accuracy_treatment"] == pytest.approx(second.mean())
-        tail = 2 * binom.cdf(min(more, less), more + less, 0.5)
-        mid = min(tail, 1) - binom.pmf(min(more, less), more + less, 0.5) * (more != less)
-        assert more == less or row["p"] == pytest.approx(mid)
-        assert (outcome["only_adaptive"], outcome["adaptive_wrong"]) == (more, less)
-        for method in METHODS:
-            tokens = usage[(usage[[*GROUP, "method"]] == [*key, method]).all(axis=1)]
-            assert cost[*key, method]["accuracy"] == pytest.approx(pair[method].mean())
-            assert cost[*key, method]["mean_tokens"] == tokens["completion_tokens"].mean()
+        with subtests.test(key=key):
+            first, second = pair["cot"], pair["f-1"]
+            more, less = int((second > first).sum()), int((first > second).sum())
+            row, outcome = compared[key], outcomes[key]
+            assert (row["n"], row["treatment_only"], row["baseline_only"]) == (
+                len(pair),
+                more,
+                less,
+            )
+            assert row["accuracy_treatment"] == pytest.approx(second.mean())
+            tail = 2 * binom.cdf(min(more, less), more + less, 0.5)
+            mid = min(tail, 1) - binom.pmf(min(more, less), more + less, 0.5) * (more != less)
+            assert more == less or row["p"] == pytest.approx(mid)
+            assert (outcome["only_adaptive"], outcome["adaptive_wrong"]) == (more, less)
+            accuracies = [cost[*key, method]["accuracy"] for method in METHODS]
+            assert accuracies == pytest.approx([pair[method].mean() for method in METHODS])
+            used = [
+                usage[(usage[[*GROUP, "method"]] == [*key, method]).all(axis=1)]
+                for method in METHODS
+            ]
+            means = [tokens["completion_tokens"].mean() for tokens in used]
+            assert [cost[*key, method]["mean_tokens"] for method in METHODS] == means
     pooled = found_by(evalcore.compare(SCORES, **PAIR, by="tier,model", right_from=6 / 7))
-    for key, pair in pairs.groupby(["model", "tier"]):
-        row = pooled["all", *key]
-        assert row["accuracy_baseline"] == pytest.approx(pair["cot"].mean())
+    pooled_means = {
+        ("all", *key): pair["cot"].mean() for key, pair in pairs.groupby(["model", "tier"])
+    }
+    pooled_accuracies = {key: pooled[key]["accuracy_baseline"] for key in pooled_means}
+    assert pooled_accuracies == pytest.approx(pooled_means)
     family = [row["p_holm"] for key, row in compared.items() if key[1] != "all"]
     assert max(family) == 1  # Holm's factor of eight tests, not of one a group
 
 
-def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:
+def test_points_weigh_problems_and_their_scale_changes_nothing(subtests: pytest.Subtests) -> None:
     points = SCORES["points"]
     frame = evalcore.compare(SCORES, **PAIR, weight="points")
     rows = found_by(frame, "dataset", "model")
@@ -61,11 +74,12 @@ def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:
     pd.testing.assert_frame_equal(frame, scaled)
     pairs = side_by_side(SCORES).reset_index()
     for key, pair in pairs.groupby(["dataset", "model"]):
-        first, second = (np.average(pair[name], weights=pair["points"]) for name in METHODS)
-        row = rows[key]
-        assert row["accuracy_baseline"] == pytest.approx(first)
-        assert row["difference"] == pytest.approx(second - first)
-        assert row["difference_low"] < row["difference"] < row["difference_high"]
+        with subtests.test(key=key):
+            first, second = (np.average(pair[name], weights=pair["points"]) for name in METHODS)
+            row = rows[key]
+            assert row["accuracy_baseline"] == pytest.approx(first)
+            assert row["difference"] == pytest.approx(second - first)
+            assert row["difference_low"] < row["difference"] < row["difference_high"]
     # A problem of n points weighs as much as n problems of one, but is one problem.
     whole = SCORES.assign(points=(2 * points).astype(int))
     repeated = whole.loc[whole.index.repeat(whole["points"])]
@@ -75,8 +89,11 @@ def test_points_weigh_problems_and_their_scale_changes_nothing() -> None:
     apart = found_by(evalcore.compare(repeated, **PAIR), "dataset", "model")
     width = "difference_high", "difference_low"
     for key, row in rows.items():
-        assert row["difference"] == pytest.approx(apart[key]["difference"])
-        assert row[width[0]] - row[width[1]] > 1.5 * (apart[key][width[0]] - apart[key][width[1]])
+        with subtests.test(key=key):
+            assert row["difference"] == pytest.approx(apart[key]["difference"])
+            assert row[width[0]] - row[width[1]] > 1.5 * (
+                apart[key][width[0]] - apart[key][width[1]]
+            )
     equal = evalcore.compare(SCORES.assign(points=7), **PAIR, weight="points")
     assert equal.pop("weight").unique() == ["points"]
     unweighted = evalcore.compare(SCORES, **PAIR)

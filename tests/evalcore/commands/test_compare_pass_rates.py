@@ -66,12 +66,12 @@ def test_compare_takes_the_differences_of_problems(option: str) -> None:
     assert found["p"] == pytest.approx(expected.test(0).value)
 
 
-def test_the_rate_of_one_answer_is_the_accuracy() -> None:
-    given = scores({"cot": FIRST, "pot": SECOND})
-    plain = only(evalcore.compare(given, baseline="cot"))
-    for option in ("pass_at", "pass_hat"):
-        found = compared(given, **{option: 1})
-        assert found["difference"] == pytest.approx(plain["difference"])
+@pytest.mark.parametrize("option", ["pass_at", "pass_hat"])
+def test_the_rate_of_one_answer_is_the_accuracy(option: str) -> None:
+    table = scores({"cot": FIRST, "pot": SECOND})
+    plain = only(evalcore.compare(table, baseline="cot"))
+    row = compared(table, **{option: 1})
+    assert row["difference"] == pytest.approx(plain["difference"])
 
 
 def test_all_answers_together_are_right_or_wrong_and_tested_as_such() -> None:
@@ -137,12 +137,17 @@ def test_grades_are_right_from_a_limit_on() -> None:
     assert found["accuracy_baseline"] == pytest.approx(1 / 3)
 
 
-def test_missing_answers_are_wrong_unless_they_are_excluded() -> None:
-    given = {"cot": ["1-", "0-", "11"], "pot": ["11", "11", "00"]}
-    for treatment, mean in (("wrong", 1 / 3), ("exclude", 1.0)):
-        found = evalcore.compare(scores(given), baseline="cot", pass_hat=2, no_answer=treatment)
-        assert only(found)["accuracy_baseline"] == pytest.approx(mean)
-    _, stderr = compare_text(given, "--pass-hat", "2")
+WITHOUT_ANSWERS = {"cot": ["1-", "0-", "11"], "pot": ["11", "11", "00"]}
+
+
+@pytest.mark.parametrize(("treatment", "mean"), [("wrong", 1 / 3), ("exclude", 1.0)])
+def test_missing_answers_are_wrong_unless_they_are_excluded(treatment: Any, mean: float) -> None:
+    row = compared(scores(WITHOUT_ANSWERS), pass_hat=2, no_answer=treatment)
+    assert row["accuracy_baseline"] == pytest.approx(mean)
+
+
+def test_missing_answers_that_are_wrong_are_told() -> None:
+    _, stderr = compare_text(WITHOUT_ANSWERS, "--pass-hat", "2")
     assert "pass^2: 2 outputs without an answer counted as wrong" in stderr
 
 
@@ -159,18 +164,19 @@ def outputs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_score_shows_both_rates_with_intervals(outputs: Path) -> None:
+def test_score_shows_both_rates_with_intervals(outputs: Path, subtests: pytest.Subtests) -> None:
     options = ("--data", outputs / "questions.jsonl", "--rule", "numbers")
     rates = ("--pass-at", "2", "--pass-hat", "2")
     code, stdout, _ = invoke("score", outputs / "outputs", *options, *rates)
     assert code == 0
     for all_right in (False, True):
-        rate = PassRate(2, all_right)
-        values = [rate.estimate(4, one.count("1")) for one in FIRST]
-        low, high = BoundedMean(values, 0, 1).estimate().limits
-        shown = f"{100 * np.mean(values):.1f} [{100 * low:.1f}, {100 * high:.1f}]"
-        assert rate.name in stdout
-        assert shown in stdout
+        with subtests.test(all_right=all_right):
+            rate = PassRate(2, all_right)
+            values = [rate.estimate(4, letters.count("1")) for letters in FIRST]
+            low, high = BoundedMean(values, 0, 1).estimate().limits
+            shown = f"{100 * np.mean(values):.1f} [{100 * low:.1f}, {100 * high:.1f}]"
+            assert rate.name in stdout
+            assert shown in stdout
 
 
 def test_score_keeps_its_rows_where_a_rate_is_not_known(outputs: Path) -> None:

@@ -151,7 +151,9 @@ def limits_by_copies(above: Any, below: Any, draw: np.random.Generator) -> Any:
     return np.exp([value - high * error, value - low * error])
 
 
-def test_limits_are_those_of_problems_copied_one_by_one(made: Made) -> None:
+def test_limits_are_those_of_problems_copied_one_by_one(
+    made: Made, subtests: pytest.Subtests
+) -> None:
     generator = np.random.default_rng(2)
     right = (generator.random(60) < 0.6).astype(float)
     tokens = np.round(np.exp(generator.normal(5, 1, 60)))
@@ -172,23 +174,27 @@ def test_limits_are_those_of_problems_copied_one_by_one(made: Made) -> None:
         ("cost_per_correct", "cost_per_correct_low", "cost_per_correct_high"): (dollars, right),
     }
     for (name, low, high), (above, below) in ratios.items():
-        assert row[name] == pytest.approx(above.sum() / below.sum())
-        limits = limits_by_copies(above, below, generator)
-        # Both draw 6,000 times, so that their limits differ by a few percent.
-        assert (row[low], row[high]) == pytest.approx(tuple(limits), rel=0.06)
+        with subtests.test(name=name):
+            assert row[name] == pytest.approx(above.sum() / below.sum())
+            limits = limits_by_copies(above, below, generator)
+            # Both draw 6,000 times, so that their limits differ by a few percent.
+            assert (row[low], row[high]) == pytest.approx(tuple(limits), rel=0.06)
     of_tokens = 100 / row["tokens_per_correct_high"], 100 / row["tokens_per_correct_low"]
     limits = row["accuracy_per_100_tokens_low"], row["accuracy_per_100_tokens_high"]
     assert limits == pytest.approx(of_tokens)
 
 
-def test_a_cost_without_a_useful_upper_limit_has_no_interval(made: Made) -> None:
+def test_a_cost_without_a_useful_upper_limit_has_no_interval(
+    made: Made, subtests: pytest.Subtests
+) -> None:
     tokens = [*range(100, 119), 100_000_000]
     made.add("m", "cot", [(float(number % 2), 1, used) for number, used in enumerate(tokens)])
     row = made.found()["m cot"]
     assert row["accuracy_low"] is not None
     for name in ("mean_tokens", "tokens_per_correct", "accuracy_per_100_tokens"):
-        assert row[name] is not None
-        assert (row[f"{name}_low"], row[f"{name}_high"]) == (None, None)
+        with subtests.test(name=name):
+            assert row[name] is not None
+            assert (row[f"{name}_low"], row[f"{name}_high"]) == (None, None)
     assert "too few or too unequal: a limit is over 20 times" in row["note"]
 
 
@@ -269,9 +275,13 @@ def test_a_row_does_not_depend_on_other_rows_or_their_order(made: Made) -> None:
     add("m", "f-1", 60)  # with more problems
     add("another", "cot", 40)
     more = made.found(resamples=300, baseline="cot")
-    for name, row in alone.items():
-        own = {key: row[key] for key in row.keys() - {"on_frontier", "frontier_share", "note"}}
-        assert own == {key: more[name][key] for key in own}
+    of_all_rows = {"on_frontier", "frontier_share", "note"}
+    own = {
+        name: {key: value for key, value in row.items() if key not in of_all_rows}
+        for name, row in alone.items()
+    }
+    among_more = {name: {key: more[name][key] for key in row} for name, row in own.items()}
+    assert among_more == own
     made.rows = [made.rows[place] for place in draw.permutation(len(made.rows))]
     assert made.found(resamples=300, baseline="cot") == more
 
@@ -431,17 +441,20 @@ def test_options_that_do_not_fit_are_refused(
         made.found(**{option: value})
 
 
-def test_costs_have_intervals_in_proportion_to_the_prices(made: Made) -> None:
+def test_costs_have_intervals_in_proportion_to_the_prices(
+    made: Made, subtests: pytest.Subtests
+) -> None:
     tokens = np.random.default_rng(4).lognormal(5, 0.7, 40).astype(int).tolist()
     made.add("m", "cot", [(float(number % 3 > 0), 100, n) for number, n in enumerate(tokens)])
     first, second = (made.found(price_in=0, price_out=price)["m cot"] for price in (10, 20))
     columns = {"cost_per_answer": "mean_tokens", "cost_per_correct": "tokens_per_correct"}
     for name, of_tokens in columns.items():
         for end in ("", "_low", "_high"):
-            cost, count = first[name + end], first[of_tokens + end]
-            assert second[name + end] == pytest.approx(2 * cost)
-            # Other draws of problems than those of tokens.
-            assert cost == pytest.approx(count * 10 / 1e6, rel=0.05)
+            with subtests.test(column=name + end):
+                cost, count = first[name + end], first[of_tokens + end]
+                assert second[name + end] == pytest.approx(2 * cost)
+                # Other draws of problems than those of tokens.
+                assert cost == pytest.approx(count * 10 / 1e6, rel=0.05)
 
 
 def test_too_few_priced_problems_have_costs_without_an_interval(made: Made) -> None:

@@ -34,9 +34,9 @@ def test_a_judge_sees_problem_and_answer_but_no_method_or_model(dataset: str) ->
     assert user["role"] == "user"
     # A placeholder in the output is part of it.
     assert user["content"].count("{{") == user["content"].count("my {{gold}} proof") == 1
-    shown = {"problem": "Prove it.", "solution": "THE\n\nSOLUTION", "guidelines": "GUIDE"}
-    for place, text in shown.items():
-        assert (text in user["content"]) == (f"{{{{{place}}}}}" in prompt.user)
+    texts = {"problem": "Prove it.", "solution": "THE\n\nSOLUTION", "guidelines": "GUIDE"}
+    shown = [place for place, text in texts.items() if text in user["content"]]
+    assert shown == [place for place in texts if f"{{{{{place}}}}}" in prompt.user]
 
 
 PROOFS = "## Analysis\nsee ## Proof below\n## Proof\nold\n##  Proof \nreal\n"

@@ -439,7 +439,7 @@ def test_each_baseline_and_model_has_wins_and_all_models_have_their_sum(tmp_path
     }
 
 
-def test_what_accepting_equal_answers_reaches(tmp_path: Path) -> None:
+def test_what_accepting_equal_answers_reaches(tmp_path: Path, subtests: pytest.Subtests) -> None:
     right = SCORES.assign(value=(SCORES["value"] > 0.5).astype(float))
     path = tmp_path / "agreements.csv"
     outcomes(right, **F1, agreements=path)
@@ -448,34 +448,36 @@ def test_what_accepting_equal_answers_reaches(tmp_path: Path) -> None:
     answers = side_by_side(right.assign(answer=right["answer"].map(kinds)), "answer")
     values = side_by_side(right)
     for key, pair in values.groupby(["dataset", "model"]):
-        said = answers.loc[pair.index]
-        same = said["cot"] == said["f-1"]
-        first, second = pair["cot"] == 1, pair["f-1"] == 1
-        row = rows[key]
-        share = wilson(int((same & first).sum()), len(pair))
-        assert row["n_agree"] == same.sum()
-        assert row["accuracy_agree"] == pytest.approx(first[same].mean())
-        assert row["accuracy_baseline_differ"] == pytest.approx(first[~same].mean())
-        assert row["accuracy_adaptive_differ"] == pytest.approx(second[~same].mean())
-        limits = [row[f"accepted{end}"] for end in ("", "_low", "_high")]
-        assert limits == pytest.approx([share.value, share.low, share.high])
-        verified = ((same & first) | (~same & (first | second))).mean()
-        assert row["verified"] == pytest.approx(verified)
+        with subtests.test(key=key):
+            said = answers.loc[pair.index]
+            same = said["cot"] == said["f-1"]
+            first, second = pair["cot"] == 1, pair["f-1"] == 1
+            row = rows[key]
+            share = wilson(int((same & first).sum()), len(pair))
+            assert row["n_agree"] == same.sum()
+            assert row["accuracy_agree"] == pytest.approx(first[same].mean())
+            assert row["accuracy_baseline_differ"] == pytest.approx(first[~same].mean())
+            assert row["accuracy_adaptive_differ"] == pytest.approx(second[~same].mean())
+            limits = [row[f"accepted{end}"] for end in ("", "_low", "_high")]
+            assert limits == pytest.approx([share.value, share.low, share.high])
+            verified = ((same & first) | (~same & (first | second))).mean()
+            assert row["verified"] == pytest.approx(verified)
     assert pd.isna(rows["a", "all"]["agree_low"])
     silent = tmp_path / "silent.csv"
     outcomes(right.assign(answer=None), **F1, agreements=silent)
     assert set(pd.read_csv(silent)["n_agree"]) == {0}  # no answer equals no other
 
 
-def test_rules_are_compared_for_each_method() -> None:
+def test_rules_are_compared_for_each_method(subtests: pytest.Subtests) -> None:
     strict = SCORES.assign(value=(SCORES["value"] > 0.8).astype(float), rule="strict")
     lenient = SCORES.assign(value=(SCORES["value"] > 0.4).astype(float), rule="lenient")
     both = pd.concat([strict, lenient])
     found = outcomes(both, baselines="strict", adaptive="lenient", between="rules")
     rows = found_by(found)
     for key, part in both.groupby(["dataset", "model", "method"]):
-        table = part.pivot_table(index="id", columns="rule", values="value")
-        only = int((table["lenient"] > table["strict"]).sum())
-        row = rows[key]
-        assert (row["only_adaptive"], row["adaptive_wrong"]) == (only, 0)
-        assert row["all_solve"] == table["strict"].sum()
+        with subtests.test(key=key):
+            table = part.pivot_table(index="id", columns="rule", values="value")
+            only = int((table["lenient"] > table["strict"]).sum())
+            row = rows[key]
+            assert (row["only_adaptive"], row["adaptive_wrong"]) == (only, 0)
+            assert row["all_solve"] == table["strict"].sum()

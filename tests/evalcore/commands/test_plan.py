@@ -57,9 +57,8 @@ def test_clusters_of_a_plan_are_counted_with_the_power_that_it_aims_at() -> None
     alone, clustered = only_row(**options), only_row(**options, cluster_size=5, icc=0.2)
     assert "needed_clusters" not in alone
     assert alone["cluster_size"] == 1
-    for row in (alone, clustered):
-        assert row["difference"] == pytest.approx(0.1)
-        assert row["target_power"] == 0.9
+    assert [alone["difference"], clustered["difference"]] == pytest.approx([0.1, 0.1])
+    assert [alone["target_power"], clustered["target_power"]] == [0.9, 0.9]
     assert clustered["cluster_size"] == 5
     assert clustered["needed_n"] > alone["needed_n"]
     assert clustered["needed_clusters"] == math.ceil(clustered["needed_n"] / 5)

@@ -40,10 +40,10 @@ def test_a_row_has_the_accuracy_of_wilson_and_the_rank_of_paired_tests() -> None
     rows = evalcore.rank(SCORES)
     assert [*rows["method"]] == ["a", "b", "c"]
     wide = SCORES.pivot_table(index="id", columns="method", values="value")
-    for row in rows.to_dict("records"):
-        expected = wilson(wide[row["method"]].sum(), N)
-        assert row["accuracy"] == expected.value
-        assert (row["accuracy_low"], row["accuracy_high"]) == expected.limits
+    expected = [wilson(wide[method].sum(), N) for method in rows["method"]]
+    assert rows["accuracy"].tolist() == [share.value for share in expected]
+    assert rows["accuracy_low"].tolist() == [share.low for share in expected]
+    assert rows["accuracy_high"].tolist() == [share.high for share in expected]
     # All differences are in one direction, so that the exact tail decides.
     n_differ = int((wide["b"] != wide["c"]).sum())
     assert 2 * binom.cdf(0, n_differ, 0.5) - binom.pmf(0, n_differ, 0.5) > 0.05

@@ -29,9 +29,12 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails(working_folder:
         again = invoke_ending(0, *run_command(server, "--limit", "60"))
         assert again.stderr.count("0 answered, 60 already answered of 60") == 3
         assert server.seen.requests.total() == before
-    for method in METHODS:
-        records = read_records(working_folder / "outputs/financemath/lab--made" / f"{method}.jsonl")
-        assert sorted(int(record.id.split("-")[1]) for record in records) == list(range(60))
+    folder = working_folder / "outputs/financemath/lab--made"
+    records = {method: read_records(folder / f"{method}.jsonl") for method in METHODS}
+    assert {
+        method: sorted(int(record.id.split("-")[1]) for record in of_method)
+        for method, of_method in records.items()
+    } == {method: list(range(60)) for method in METHODS}
     asked = (*SCORE, "--rule", "strict", "--rule", "lenient", "--format", "jsonl")
     rows = json_rows(invoke_ending(0, *asked).stdout)
     assert len(rows) == 3 * 60 * 2
@@ -42,10 +45,12 @@ def test_a_benchmark_is_run_and_scored_although_the_server_fails(working_folder:
     wrong = [row for row in strict if row["value"] != (int(row["id"].split("-")[1]) % 2 == 0)]
     assert wrong == []
     shown = invoke_ending(0, *SCORE, "--figure", "accuracy.svg")
-    for method in METHODS:
-        assert re.search(f"{method} +(?:strict +)?60 +50.0 ", shown.stdout), shown.stdout
-        without = f"financemath/lab/made/{method}: no output for 140 of 200 problems"
-        assert without in shown.stderr
+    accurate = re.findall(r"(\S+) +(?:strict +)?60 +50.0 ", shown.stdout)
+    assert sorted({*accurate} & {*METHODS}) == sorted(METHODS), shown.stdout
+    incomplete = re.findall(
+        r"financemath/lab/made/(\S+): no output for 140 of 200 problems", shown.stderr
+    )
+    assert sorted(incomplete) == sorted(METHODS)
     assert (working_folder / "accuracy.svg").read_text().startswith("<?xml")
 
 
@@ -74,25 +79,31 @@ def test_a_killed_run_goes_on_where_it_was(working_folder: Path) -> None:
     assert len(read_records(working_folder / "outputs")) == 600
 
 
-def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(working_folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("method", "remark"),
+    [
+        pytest.param("cot", "", id="printed in the paper"),
+        pytest.param(
+            "formulate-and-solve",
+            " (The paper prints no prompt; this one follows its description.)",
+            id="described in the paper",
+        ),
+    ],
+)
+def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(
+    working_folder: Path, method: str, remark: str
+) -> None:
     told = ("--model", "m", "--method", "cot,formulate-and-solve", "--dry-run")
     stdout = invoke_ending(0, "run", *FINANCE, *told).stdout
     assert not (working_folder / "outputs").exists()
     benchmark = find_benchmark("financemath")
     prompts = load_templates(benchmark)
     problem = load_dataset(benchmark, working_folder).problems[0]
-    for method, remark in (
-        ("cot", ""),
-        (
-            "formulate-and-solve",
-            " (The paper prints no prompt; this one follows its description.)",
-        ),
-    ):
-        shown = [
-            f"[{message['role']}]\n{message['content']}\n"
-            for message in prompts.render(method, problem)
-        ]
-        assert "\n".join([f"# financemath, validation-0, {method}{remark}", *shown]) in stdout
+    shown = [
+        f"[{message['role']}]\n{message['content']}\n"
+        for message in prompts.render(method, problem)
+    ]
+    assert "\n".join([f"# financemath, validation-0, {method}{remark}", *shown]) in stdout
 
 
 def test_the_messages_of_a_dry_run_are_rows(working_folder: Path) -> None:

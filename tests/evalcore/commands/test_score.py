@@ -72,18 +72,23 @@ def test_scripts_are_asked_for_a_variable_and_functions_for_a_value() -> None:
     assert (row.sandbox, row.status) == (None, "not_found")
 
 
-def test_lenient_compares_with_the_reference_program_strict_with_gold() -> None:
-    for value, strict in ((0.50003, 1.0), (0.52, 0.0)):
-        ended = Outcome("ok", value, layers=LAYERS)
-        outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
-        found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
-        assert [row.value for row in found] == [strict, 1.0]
-        assert found[0].sandbox == "limits ok; landlock missing: not on this system"
+@pytest.mark.parametrize(("value", "strict"), [(0.50003, 1.0), (0.52, 0.0)])
+def test_lenient_compares_with_the_reference_program_strict_with_gold(
+    value: float, strict: float
+) -> None:
+    ended = Outcome("ok", value, layers=LAYERS)
+    outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
+    found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
+    assert [row.value for row in found] == [strict, 1.0]
+    assert found[0].sandbox == "limits ok; landlock missing: not on this system"
+
+
+def test_a_reference_program_that_fails_is_an_error() -> None:
     with pytest.raises(SandboxError, match=r"problem 1: its reference .*error no solution"):
         scored([record(FUNCTION, "pot")], "lenient", **{"return 0.5": Outcome("ok", 1)})
 
 
-def test_benchmarks_name_rules_that_there_are() -> None:
+def test_benchmarks_name_rules_that_there_are(subtests: pytest.Subtests) -> None:
     financemath = find_benchmark("financemath")
     with pytest.raises(InputError, match="--rule exact: expected one of strict, lenient"):
         choose_scoring(financemath, ["exact"], [])
@@ -94,12 +99,13 @@ def test_benchmarks_name_rules_that_there_are() -> None:
     known = [find_benchmark(None, Path("mine.jsonl")), *benchmarks().values()]
     assert choose_scoring(known[0], [*RULES], []).rules == tuple(RULES)  # one's own have all
     assert all(name.rpartition("/")[2].isdigit() for name in (*TEXT_RULES, *PROGRAM_RULES))
-    for one in known:
-        methods = load_templates(one).methods.values()
-        assert {each.answer for each in methods} <= {*get_args(Answers)}
-        assert {*one.extraction} <= {*TEXT_RULES}
-        assert {*one.programs.values()} <= {*PROGRAM_RULES}
-        assert {*one.rules} <= {*RULES}
+    for benchmark in known:
+        with subtests.test(benchmark=benchmark.name):
+            methods = load_templates(benchmark).methods.values()
+            assert {method.answer for method in methods} <= {*get_args(Answers)}
+            assert {*benchmark.extraction} <= {*TEXT_RULES}
+            assert {*benchmark.programs.values()} <= {*PROGRAM_RULES}
+            assert {*benchmark.rules} <= {*RULES}
 
 
 @pytest.mark.parametrize(
@@ -168,13 +174,18 @@ def test_prose_without_a_number_is_no_answer_to_a_rule_for_numbers(
 ) -> None:
     data = write_lines(tmp_path / "q.jsonl", {"id": "1", "question": "?", "answer": "12"})
     outputs = write_lines(tmp_path / "q/m/cot.jsonl", {"id": "1", "output": output})
-    found = evalcore.score(outputs, data=data, rule=["exact", "numbers"])
-    answers = found.reindex(columns=["rule", "answer", "extraction", "status"]).set_index("rule")
-    for rule, answer in (("exact", exact), ("numbers", numbers)):
-        row = answers.loc[rule]
-        assert (None if pd.isna(row["answer"]) else row["answer"]) == answer
-        assert row["status"] == ("not_found" if answer is None else "scored")
-        assert pd.isna(row["extraction"]) == (answer is None)
+    frame = evalcore.score(outputs, data=data, rule=["exact", "numbers"])
+    rows = frame.reindex(columns=["rule", "answer", "extraction", "status"]).set_index("rule")
+    answers = {"exact": exact, "numbers": numbers}
+    assert rows["answer"].dropna().to_dict() == {
+        rule: answer for rule, answer in answers.items() if answer is not None
+    }
+    assert rows["status"].to_dict() == {
+        rule: "not_found" if answer is None else "scored" for rule, answer in answers.items()
+    }
+    assert rows["extraction"].isna().to_dict() == {
+        rule: answer is None for rule, answer in answers.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -431,7 +442,7 @@ def financemath(shared: Path, made: Path, method: str, every: int) -> tuple[pd.D
 @pytest.mark.usefixtures("sandbox_here")
 @pytest.mark.parametrize("every", [10, slow(1)])
 def test_published_verdicts_and_comparisons_of_financemath(
-    shared: Path, tmp_path: Path, every: int
+    shared: Path, tmp_path: Path, every: int, subtests: pytest.Subtests
 ) -> None:
     programs, published, verdicts = financemath(shared, tmp_path, "pot", every)
     texts, rates_of_texts, verdicts_of_texts = financemath(shared, tmp_path, "cot", 1)
@@ -444,14 +455,15 @@ def test_published_verdicts_and_comparisons_of_financemath(
     outputs = shared / "data/financemath/validation/raw_cot_outputs"
     by_model: Any = texts[texts["rule"] == "lenient"].set_index(["model", "id"]).groupby("model")
     for model, own in by_model:
-        value = own["value"].fillna(0)
-        assert (value == verdicts_of_texts[own.index]).mean() >= 0.985, model
-        assert 100 * value.mean() == pytest.approx(rates_of_texts["accuracy"][model], abs=0.51)
-        written = pd.read_json(outputs / f"{model}.json").set_index("question_id")["output"]
-        unanswered = own[own["reason"] == "no answer found"].index.get_level_values("id")
-        assert not any(re.search(r"\d", written[name][0]) for name in unanswered), model
-        in_words = own[own["status"] == "not_found"].drop(unanswered, level="id")
-        assert in_words["reason"].str.fullmatch(r"not a number: \D*").all()
+        with subtests.test(model=model):
+            value = own["value"].fillna(0)
+            assert (value == verdicts_of_texts[own.index]).mean() >= 0.985, model
+            assert 100 * value.mean() == pytest.approx(rates_of_texts["accuracy"][model], abs=0.51)
+            written = pd.read_json(outputs / f"{model}.json").set_index("question_id")["output"]
+            unanswered = own[own["reason"] == "no answer found"].index.get_level_values("id")
+            assert not any(re.search(r"\d", written[name][0]) for name in unanswered), model
+            in_words = own[own["status"] == "not_found"].drop(unanswered, level="id")
+            assert in_words["reason"].str.fullmatch(r"not a number: \D*").all()
 
     questions = pd.read_json(shared / "data/financemath/validation.json")
     topics = texts["id"].map(questions.set_index("question_id")["topic"])
@@ -460,16 +472,20 @@ def test_published_verdicts_and_comparisons_of_financemath(
     both = right["right"].unstack()
     gained = (both["lenient"] & ~both["strict"]).groupby(["model", "subtask"]).agg(["size", "sum"])
     rules: dict[str, Any] = {"baselines": "strict", "adaptive": "lenient", "between": "rules"}
-    for row in evalcore.outcomes(texts, by="subtask", **rules).to_dict("records"):
-        if row["model"] != "all":
-            topic = row["group"].removesuffix(", cot")
-            assert tuple(gained.loc[(row["model"], topic)]) == (row["n"], row["only_adaptive"])
+    outcomes = evalcore.outcomes(texts, by="subtask", **rules)
+    outcomes = outcomes[outcomes["model"] != "all"]
+    topics_of_rows = outcomes["group"].str.removesuffix(", cot")
+    expected = gained.loc[[*zip(outcomes["model"], topics_of_rows, strict=True)]]
+    assert outcomes[["n", "only_adaptive"]].to_numpy().tolist() == expected.to_numpy().tolist()
 
     if every > 1:
         return
     for model, own in lenient.groupby("model"):
-        shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
-        assert shares == pytest.approx(tuple(published.loc[model, ["accuracy", "execution_rate"]]))
+        with subtests.test(model=model):
+            shares = (100 * own["value"].mean(), 100 * own["answer"].notna().mean())
+            assert shares == pytest.approx(
+                tuple(published.loc[model, ["accuracy", "execution_rate"]])
+            )
     compared = evalcore.compare(pd.concat([texts, programs]), baseline="cot")
     page = pd.read_csv(ROOT / "docs/results/methods.csv")
     compared = pd.read_csv(StringIO(compared[[*page]].to_csv(index=False)))

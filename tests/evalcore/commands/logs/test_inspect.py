@@ -256,22 +256,33 @@ def test_the_last_attempt_of_a_sample_counts(path: Path) -> None:
 # Versions
 
 
-def test_a_score_of_version_1_has_the_name_of_its_scorer(path: Path) -> None:
+@pytest.mark.parametrize(
+    ("results", "rule"),
+    [
+        pytest.param({"scorer": {"name": "match"}}, "match", id="a scorer"),
+        pytest.param(None, "score", id="no results"),
+    ],
+)
+def test_a_score_of_version_1_has_the_name_of_its_scorer(
+    path: Path, results: dict[str, Any] | None, rule: str
+) -> None:
     old = {**sample("s1", scores=None), "score": {"value": "C", "answer": "5"}}
-    for results, rule in (({"scorer": {"name": "match"}}, "match"), (None, "score")):
-        head = {**header(dataset={}, scorers=None), "version": 1, "results": results}
-        row = read_one(path.with_suffix(".json"), old, head=head)
-        assert (row.rule, row.value, row.answer) == (rule, 1.0, "5")
+    head = {**header(dataset={}, scorers=None), "version": 1, "results": results}
+    row = read_one(path.with_suffix(".json"), old, head=head)
+    assert (row.rule, row.value, row.answer) == (rule, 1.0, "5")
 
 
 @pytest.mark.parametrize("indent", [None, 2])
-def test_a_log_is_recognised_whatever_its_first_field(tmp_path: Path, indent: int | None) -> None:
+def test_a_log_is_recognised_whatever_its_first_field(
+    tmp_path: Path, indent: int | None, subtests: pytest.Subtests
+) -> None:
     content = {"samples": [sample("s1", text="x" * 9000)], **header(dataset={})}
     for first, value in content.items():
-        path = tmp_path / f"{first}.json"
-        order = {first: value, **content}
-        path.write_text(json.dumps(order, indent=indent))
-        assert [row.value for row in read_logs([path]).rows] == [1.0]
+        with subtests.test(first=first):
+            path = tmp_path / f"{first}.json"
+            order = {first: value, **content}
+            path.write_text(json.dumps(order, indent=indent))
+            assert [row.value for row in read_logs([path]).rows] == [1.0]
 
 
 def test_a_large_sample_in_a_folder_of_its_own_is_read(path: Path) -> None:

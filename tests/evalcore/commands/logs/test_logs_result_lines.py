@@ -174,7 +174,9 @@ def test_a_column_for_each_method_is_read(tmp_path: Path, name: str, text: str) 
     ]
 
 
-def test_files_and_their_folder_are_compared_alike(tmp_path: Path) -> None:
+def test_files_and_their_folder_are_compared_alike(
+    tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     values = {"cot": [1, 1, 0, 0], "pot": [1, 0, 1, 1]}
     paths = [
         write_table(
@@ -184,9 +186,10 @@ def test_files_and_their_folder_are_compared_alike(tmp_path: Path) -> None:
         for method, of_method in values.items()
     ]
     shown = ["baseline", "treatment", "n", "baseline_only", "treatment_only"]
-    for given in (paths, tmp_path / "sums", [path.parent for path in paths]):
-        row = evalcore.compare(given, baseline="cot").iloc[0]
-        assert [*row[shown]] == ["cot", "pot", 4, 1, 2]
+    for logs in (paths, tmp_path / "sums", [path.parent for path in paths]):
+        with subtests.test(logs=logs):
+            row = evalcore.compare(logs, baseline="cot").iloc[0]
+            assert [*row[shown]] == ["cot", "pot", 4, 1, 2]
 
 
 def test_given_names_replace_those_of_a_table(tmp_path: Path) -> None:

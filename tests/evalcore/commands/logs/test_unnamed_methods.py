@@ -52,15 +52,15 @@ def methods(log: Log) -> list[str]:
         pytest.param(["log.eval"], "task", ["sums"], id="one log with a common name"),
     ],
 )
+@pytest.mark.parametrize("is_folder", [False, True], ids=["files", "their folder"])
 def test_a_method_is_named_by_the_file_or_the_folder(
-    tmp_path: Path, names: list[str], source: str, expected: list[str]
+    tmp_path: Path, is_folder: bool, names: list[str], source: str, expected: list[str]
 ) -> None:
     paths = [write_unnamed(tmp_path / name) for name in names]
-    for given in (paths, [tmp_path]):
-        log = read_logs(given)
-        assert methods(log) == expected
-        named = f"these logs do not name the method, so it is the {source}: {', '.join(expected)}"
-        assert f"{named} (`evalcore logs --method NAME` names it)" in log.notices
+    log = read_logs([tmp_path] if is_folder else paths)
+    assert methods(log) == expected
+    named = f"these logs do not name the method, so it is the {source}: {', '.join(expected)}"
+    assert f"{named} (`evalcore logs --method NAME` names it)" in log.notices
 
 
 def test_two_tasks_of_one_folder_are_methods_of_one_benchmark(tmp_path: Path) -> None:
