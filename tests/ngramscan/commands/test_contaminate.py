@@ -46,37 +46,39 @@ def contaminate(*more: str | Path) -> Ran:
 
 
 @pytest.mark.usefixtures("here")
-def test_shares_effects_and_evidence_go_to_files_of_their_own() -> None:
+def test_shares_effects_and_evidence_go_to_files_of_their_own(subtests: pytest.Subtests) -> None:
     files = ("--shares", "s.csv", "--effects", "e.csv", "--contexts", "c.csv")
     more = ("--index", "scan:corpus.jsonl", "--scores", "scores.jsonl", *files)
     entries = pd.DataFrame(contaminate(*more, "--format", "csv").rows)
     indexes = list(dict.fromkeys(entries["index"]))
     assert indexes == ["scan:crawl.jsonl", "scan:corpus.jsonl", "union"]
     shares = pd.read_csv("s.csv")
-    for index, own in entries.groupby("index"):
-        counted = own["verdict"].value_counts()
-        rows: list[Any] = list(shares[shares["index"] == index].itertuples())
-        for row in rows[:3]:
-            assert row.n == counted.get(row.verdict, 0)
-            assert row.share == row.n / 120
+    for index in indexes:
+        counted = entries[entries["index"] == index]["verdict"].value_counts()
+        of_classes = shares[shares["index"] == index][:3]
+        expected = [counted.get(verdict, 0) for verdict in of_classes["verdict"]]
+        with subtests.test(index=index):
+            assert of_classes["n"].tolist() == expected
+            assert of_classes["share"].tolist() == [n / 120 for n in expected]
     scores = pd.DataFrame(read_lines("scores.jsonl")).merge(
         entries[entries["index"] == "union"], on="id"
     )
     effects = pd.read_csv("e.csv")
     of_union: list[Any] = list(effects[effects["index"] == "union"].itertuples())
     for row in of_union:
-        own = scores[(scores["model"] == row.model) & (scores["method"] == row.method)]
-        means = own.groupby("verdict")["value"].mean()
-        assert (row.accuracy_clean, row.accuracy_dirty) == pytest.approx(
-            (means["clean"], means["dirty"])
-        )
-        assert row.difference == pytest.approx(means["dirty"] - means["clean"])
+        with subtests.test(model=row.model, method=row.method):
+            own = scores[(scores["model"] == row.model) & (scores["method"] == row.method)]
+            means = own.groupby("verdict")["value"].mean()
+            assert (row.accuracy_clean, row.accuracy_dirty) == pytest.approx(
+                (means["clean"], means["dirty"])
+            )
+            assert row.difference == pytest.approx(means["dirty"] - means["clean"])
     evidence = pd.read_csv("c.csv")
     not_clean = entries[(entries["index"] == "scan:crawl.jsonl") & (entries["verdict"] != "clean")]
     assert set(evidence["pattern"]) == set(not_clean["rarest"])
     pages = [row["text"] for row in read_lines("crawl.jsonl")]
-    for row in evidence.fillna("").itertuples():
-        assert any(f"{row.left}{row.match}{row.right}" in page for page in pages)
+    texts = [f"{row.left}{row.match}{row.right}" for row in evidence.fillna("").itertuples()]
+    assert [text for text in texts if not any(text in page for page in pages)] == []
 
 
 @pytest.mark.usefixtures("here")
@@ -99,9 +101,8 @@ def test_answers_near_the_questions_are_told_apart() -> None:
     means = scored.groupby(["model", "method", "answer"])["value"].mean()
     effects = pd.read_csv("e.csv").dropna(subset="answer")
     assert len(effects) == len(means) == 16
-    for row in effects.itertuples():
-        mean = means.loc[(row.model, row.method, row.answer)]  # type: ignore[index]
-        assert row.accuracy_dirty == pytest.approx(mean)
+    accuracies = effects.set_index(["model", "method", "answer"])["accuracy_dirty"]
+    assert accuracies.to_dict() == pytest.approx(means.to_dict())
 
 
 # Benchmarks

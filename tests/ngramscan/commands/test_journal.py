@@ -160,8 +160,10 @@ def test_where_there_is_no_journal_nothing_is_made(tmp_path: Path) -> None:
     assert not [*tmp_path.iterdir()]
 
 
-def test_the_default_journal_is_where_the_help_says(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("command", ["journal --help", "journal info --help", "count --help-all"])
+def test_the_default_journal_is_where_the_help_says(
+    command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     path = f"~/{default_path().relative_to(Path.home())}"
-    for command in ("journal --help", "journal info --help", "count --help-all"):
-        assert path in "".join(invoke(*command.split()).stdout.split())
+    assert path in "".join(invoke(*command.split()).stdout.split())

@@ -41,7 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 SCAN = ("--index", "scan:corpus.jsonl", "--workers", "1")
 
 
-def test_rows_and_files_of_the_command(here: Path) -> None:
+def test_rows_and_files_of_the_command(here: Path, subtests: pytest.Subtests) -> None:
     files = ("--spans", "spans.csv", "--curve", "curve.csv", "--differences", "differences.csv")
     ran = invoke("trace", "outputs", *SCAN, *files, "--format", "csv")
     assert ran.code == 0, ran.stderr
@@ -54,11 +54,16 @@ def test_rows_and_files_of_the_command(here: Path) -> None:
     }
     spans = pd.read_csv("spans.csv")
     for span in spans.to_dict("records"):
-        lines = (here / "outputs/exam/gpt" / f"{span['prompt']}.jsonl").read_text().split("\n")
-        output = json.loads(lines[int(span["id"][1:])])["output"]
-        assert output[span["start"] : span["end"]] == span["text"]
-        document = [COPIED, OTHER][int(span["document"].rpartition(":")[2]) - 1]
-        assert (span["text"] in document, span["occurrences"], span["documents"]) == (True, 1, 1)
+        with subtests.test(prompt=span["prompt"], id=span["id"]):
+            lines = (here / "outputs/exam/gpt" / f"{span['prompt']}.jsonl").read_text().split("\n")
+            output = json.loads(lines[int(span["id"][1:])])["output"]
+            assert output[span["start"] : span["end"]] == span["text"]
+            document = [COPIED, OTHER][int(span["document"].rpartition(":")[2]) - 1]
+            assert (span["text"] in document, span["occurrences"], span["documents"]) == (
+                True,
+                1,
+                1,
+            )
     assert len(spans) == 3
     assert {row["measure"] for row in pd.read_csv("differences.csv").to_dict("records")} == {
         *("coverage", "novelty", "creativity_index")

@@ -296,7 +296,7 @@ def test_rows_of_presence_are_those_done_by_hand() -> None:
 
 @pytest.mark.parametrize("case_sensitive", [False, True])
 def test_counts_in_published_outputs_are_those_of_brute_force(
-    shared: Path, case_sensitive: bool
+    shared: Path, case_sensitive: bool, subtests: pytest.Subtests
 ) -> None:
     found = read_outputs(shared / "data/financemath/validation")
     found.outputs = [output for output in found.outputs if output.group.model == "gemma-7b-it"]
@@ -304,14 +304,20 @@ def test_counts_in_published_outputs_are_those_of_brute_force(
     assert {row.prompt for row in result.rows} == {"cot", "pot"}
     for blend in result.rows:
         texts = [out.text or "" for out in found.outputs if out.group.prompt == blend.prompt]
-        counts = np.zeros(len(texts), dtype=int)
-        for row in result.presence:
-            if (row.prompt, row.method) == (blend.prompt, blend.method):
-                own = np.array([count_starts(row.pattern, t, case_sensitive) for t in texts])
-                assert (row.occurrences, row.with_pattern) == (int(own.sum()), int((own > 0).sum()))
-                counts += own
+        key = (blend.prompt, blend.method)
+        presence = [row for row in result.presence if (row.prompt, row.method) == key]
+        of_patterns = [
+            np.array([count_starts(row.pattern, text, case_sensitive) for text in texts])
+            for row in presence
+        ]
+        counts = sum(of_patterns, np.zeros(len(texts), dtype=int))
         n, characters = sum(bool(t.strip()) for t in texts), sum(len(t) for t in texts if t.strip())
-        assert (blend.outputs, blend.absent) == (n, 200 - n)
-        assert blend.occurrences == counts.sum()
-        assert blend.share == pytest.approx((counts > 0).sum() / n)
-        assert blend.per_1000_characters == pytest.approx(1000 * counts.sum() / characters)
+        with subtests.test(prompt=blend.prompt, method=blend.method):
+            assert [row.occurrences for row in presence] == [own.sum() for own in of_patterns]
+            assert [row.with_pattern for row in presence] == [
+                (own > 0).sum() for own in of_patterns
+            ]
+            assert (blend.outputs, blend.absent) == (n, 200 - n)
+            assert blend.occurrences == counts.sum()
+            assert blend.share == pytest.approx((counts > 0).sum() / n)
+            assert blend.per_1000_characters == pytest.approx(1000 * counts.sum() / characters)

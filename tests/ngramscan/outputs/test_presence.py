@@ -113,15 +113,16 @@ MANY = [slow(design, ratio, 40) for design, ratio in product(DESIGNS, (0.5, 1, 2
 
 @pytest.mark.parametrize(("design", "length_ratio", "runs"), [*SMALL, *MANY], ids=str)
 def test_false_discoveries_are_as_few_as_stated_and_power_is_kept(
-    design: Design, length_ratio: float, runs: int
+    design: Design, length_ratio: float, runs: int, subtests: pytest.Subtests
 ) -> None:
     for factors in FACTORS if runs == 40 else ("none", "topics"):
         for planted in (0, 30) if runs == 40 else (30,):
             population = Population(factors, planted, length_ratio=length_ratio)
-            found, fisher = simulate(design, population, runs=runs)
-            assert found.false_share <= Q + 2 * found.error, population
-            if fisher_is_valid(design, population):
-                assert found.power >= 0.9 * fisher.power - 0.02, population
+            with subtests.test(population=population):
+                found, fisher = simulate(design, population, runs=runs)
+                assert found.false_share <= Q + 2 * found.error, population
+                if fisher_is_valid(design, population):
+                    assert found.power >= 0.9 * fisher.power - 0.02, population
 
 
 def p_of(design: Design, presence: Flags) -> tuple[PresenceTest, float]:

@@ -173,7 +173,9 @@ def test_the_p_value_of_many_graded_values_is_nearly_welch_s() -> None:
 
 
 @pytest.mark.parametrize(("n", "n_other"), [(40, 8), slow(60, 60), slow(200, 30), slow(950, 12)])
-def test_differences_of_right_answers_are_covered_and_tested(n: int, n_other: int) -> None:
+def test_differences_of_right_answers_are_covered_and_tested(
+    n: int, n_other: int, subtests: pytest.Subtests
+) -> None:
     """Without chance: every result, weighted with its probability."""
     p, limits = np.empty((n + 1, n_other + 1)), np.empty((n + 1, n_other + 1, 2))
     for k, k_other in product(range(n + 1), range(n_other + 1)):
@@ -194,11 +196,12 @@ def test_differences_of_right_answers_are_covered_and_tested(n: int, n_other: in
     errors = [chance(p <= ALPHA, share, share) for share in np.linspace(0.01, 0.99, 99)]
     assert max(errors) <= ALPHA
     for share in (0.05, 0.3, 0.5, 0.7, 0.85, 0.95):
-        gain = detectable_shares(share, n, n_other)
-        if gain is None:
-            assert chance(p <= ALPHA, share, 1.0) < 0.85
-        else:
-            assert 0.75 <= chance(p <= ALPHA, share, share + gain) <= 0.85
+        with subtests.test(share=share):
+            gain = detectable_shares(share, n, n_other)
+            if gain is None:
+                assert chance(p <= ALPHA, share, 1.0) < 0.85
+            else:
+                assert 0.75 <= chance(p <= ALPHA, share, share + gain) <= 0.85
 
 
 def averages(draw: np.random.Generator, n: int, mean: float, answers: int = 4) -> Floats:
