@@ -408,22 +408,24 @@ NO_UNIT = ", note that the unit of the answer should not be included in \\boxed{
 @pytest.mark.parametrize(
     ("kinds", "unit", "several", "boxed", "said"),
     [
-        (
+        pytest.param(
             "Numerical",
             None,
             False,
             "answer",
             "The answer of The problem should be a numerical value. ",
+            id="a number",
         ),
-        ("Tuple", "km", False, "answer", ""),
-        (
+        pytest.param("Tuple", "km", False, "answer", "", id="a tuple with a unit"),
+        pytest.param(
             "Equation,Equation",
             None,
             True,
             "multiple answers connected with commas",
             "The problem has multiple answers, each of them should be an equation. ",
+            id="two equations",
         ),
-        (
+        pytest.param(
             "Numerical,Interval",
             None,
             True,
@@ -432,6 +434,7 @@ NO_UNIT = ", note that the unit of the answer should not be included in \\boxed{
                 "The problem has multiple answers, with the answers in order being a numerical "
                 "value, an interval. "
             ),
+            id="a number and an interval",
         ),
     ],
 )

@@ -173,22 +173,32 @@ def test_wilson_and_power_are_those_of_statsmodels(compute: Compute) -> None:
 @pytest.mark.parametrize(
     ("files", "reading", "problem"),
     [
-        ({}, {}, "it has no .csv files"),
-        ({"t.csv": "a\n"}, {}, "t.csv: no rows"),
-        ({"t.csv": "a\n\udcff\n"}, {}, "t.csv:2: not UTF-8"),
-        ({"t.csv/a": ""}, {}, r"t\.csv: a folder; expected a table"),
-        ({"t.csv": 'a\n""\n'}, {}, "is not a number"),
-        ({"t.csv": "a\n.\n"}, {}, "is not a number"),
-        ({"t.csv": "a\n10-100+\n"}, {}, "is not a number"),
-        ({"t.csv": 'a\n"1,000"\n'}, {}, "is not a number"),
-        ({"t.csv": "a\nno\n"}, {}, "is not a number"),
-        ({"t.csv": "a\n+\n"}, {}, "is not a number"),
-        ({"t.csv": "a\n1\n"}, {"keys": ["b"]}, "no table has a column 'b'"),
-        ({"t.csv": "a\n1\n"}, {"counts": ["t.b"]}, "decimals: t has no column 'b'"),
-        (
+        pytest.param({}, {}, "it has no .csv files", id="no table"),
+        pytest.param({"t.csv": "a\n"}, {}, "t.csv: no rows", id="no rows"),
+        pytest.param({"t.csv": "a\n\udcff\n"}, {}, "t.csv:2: not UTF-8", id="not UTF-8"),
+        pytest.param({"t.csv/a": ""}, {}, r"t\.csv: a folder; expected a table", id="a folder"),
+        pytest.param({"t.csv": 'a\n""\n'}, {}, "is not a number", id="an empty cell"),
+        pytest.param({"t.csv": "a\n.\n"}, {}, "is not a number", id="a point"),
+        pytest.param({"t.csv": "a\n10-100+\n"}, {}, "is not a number", id="a range"),
+        pytest.param(
+            {"t.csv": 'a\n"1,000"\n'}, {}, "is not a number", id="a thousand with a comma"
+        ),
+        pytest.param({"t.csv": "a\nno\n"}, {}, "is not a number", id="a word"),
+        pytest.param({"t.csv": "a\n+\n"}, {}, "is not a number", id="a sign"),
+        pytest.param(
+            {"t.csv": "a\n1\n"}, {"keys": ["b"]}, "no table has a column 'b'", id="no such key"
+        ),
+        pytest.param(
+            {"t.csv": "a\n1\n"},
+            {"counts": ["t.b"]},
+            "decimals: t has no column 'b'",
+            id="no such count",
+        ),
+        pytest.param(
             {"t.csv": "a\n1\n"},
             {"decimals": {"a": 1}},
             "decimals: a: expected table.conditions..column",
+            id="decimals without a table",
         ),
     ],
 )

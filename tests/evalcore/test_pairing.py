@@ -75,7 +75,13 @@ def test_positions_that_mean_other_documents_are_paired_on_request(
     assert discordant(evalcore.compare(logs, pair_by="id")) == (4, 2, 2)
 
 
-@pytest.mark.parametrize("tasks", [("t", "t"), ("t_cot", "t_pot")])
+@pytest.mark.parametrize(
+    "tasks",
+    [
+        pytest.param(("t", "t"), id="one task"),
+        pytest.param(("t_cot", "t_pot"), id="a task for each method"),
+    ],
+)
 def test_half_of_the_documents_are_compared_and_that_is_said(
     tmp_path: Path, tasks: tuple[str, str]
 ) -> None:

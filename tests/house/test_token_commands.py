@@ -67,24 +67,36 @@ def test_a_first_screen_never_mixes_the_two_kinds(here: Path, command: str) -> N
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (
+        pytest.param(
             ["count", "a b", "--count-anyway", "--index", "{corpus}"],
             "--count-anyway: only token-level indexes",
+            id="count-anyway without tokens",
         ),
-        (
+        pytest.param(
             ["count", "a b", "--tokenizer", "t", "--index", "{corpus}"],
             "--tokenizer: only tokens: takes it, not ",
+            id="a tokenizer without tokens",
         ),
-        (["count", "a b", "--index", "{tokens}"], "--tokenizer"),
-        (["docnorm", "a b", "--drawn", "d.csv", "--index", "{tokens}"], "--drawn: tokens:"),
-        (["docnorm", "a b", "--context", "500", "--index", "{tokens}"], "--context 500: bytes; "),
-        (
+        pytest.param(["count", "a b", "--index", "{tokens}"], "--tokenizer", id="no tokenizer"),
+        pytest.param(
+            ["docnorm", "a b", "--drawn", "d.csv", "--index", "{tokens}"],
+            "--drawn: tokens:",
+            id="drawn",
+        ),
+        pytest.param(
+            ["docnorm", "a b", "--context", "500", "--index", "{tokens}"],
+            "--context 500: bytes; ",
+            id="context in bytes",
+        ),
+        pytest.param(
             ["contaminate", "b.jsonl", "--index", "python,{tokens}"],
             "--index {tokens}: its counts are lower bounds",
+            id="contaminate with tokens",
         ),
-        (
+        pytest.param(
             ["contaminate", "b.jsonl", "--index", "infini-gram:pileval"],
             "--index infini-gram:pileval: its counts are lower bounds",
+            id="contaminate with a service",
         ),
     ],
 )

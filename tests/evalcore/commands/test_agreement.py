@@ -248,73 +248,105 @@ MANY_LABELS = "item,judge,label\n" + "".join(f"{n},x,{n}\n{n},y,{n}\n" for n in 
 @pytest.mark.parametrize(
     ("name", "content", "options", "message"),
     [
-        ("no.csv", None, {}, "no such file"),
-        ("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or"),
-        ("l.csv", "item,judge,label\n", {}, "no rows"),
-        ("l.csv", "a,b\n1,2\n", {}, "the columns are a, b; expected item, judge and label, or"),
-        ("l.csv", "item\n1\n", {}, "the columns are item; expected item, judge and label, or"),
-        ("l.csv", "item,judge,label\n1,x,a\n,y,a\n", {}, r"l\.csv:3: no item"),
-        (
+        pytest.param("no.csv", None, {}, "no such file", id="no file"),
+        pytest.param("l.txt", "item\n", {}, r"a table \(\.csv, \.jsonl or", id="another suffix"),
+        pytest.param("l.csv", "item,judge,label\n", {}, "no rows", id="no rows"),
+        pytest.param(
+            "l.csv",
+            "a,b\n1,2\n",
+            {},
+            "the columns are a, b; expected item, judge and label, or",
+            id="two unknown columns",
+        ),
+        pytest.param(
+            "l.csv",
+            "item\n1\n",
+            {},
+            "the columns are item; expected item, judge and label, or",
+            id="one column",
+        ),
+        pytest.param(
+            "l.csv", "item,judge,label\n1,x,a\n,y,a\n", {}, r"l\.csv:3: no item", id="no item"
+        ),
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,x,b\n",
             {},
             r"l\.csv:3: item '1' already has a label of x at",
+            id="two labels of a judge",
         ),
-        ("l.csv", "item,judge,label\n1,x,a\n2,x,b\n", {}, "judges: 1; expected at least two"),
-        ("l.jsonl", '{"item": 1, "x": [1], "y": 2}', {}, r"label \[1\]; expected text or"),
-        (
+        pytest.param(
+            "l.csv",
+            "item,judge,label\n1,x,a\n2,x,b\n",
+            {},
+            "judges: 1; expected at least two",
+            id="one judge",
+        ),
+        pytest.param(
+            "l.jsonl",
+            '{"item": 1, "x": [1], "y": 2}',
+            {},
+            r"label \[1\]; expected text or",
+            id="a list as label",
+        ),
+        pytest.param(
             "l.jsonl",
             '{"dataset":"d","model":"m","method":"a","id":"1","rule":"r","value":1}',
             {},
             r"l\.jsonl:1: rule r; expected rows of `evalcore judge`",
+            id="rows of another command",
         ),
-        (
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,y,3\n",
             {"scale": "interval"},
             "'a' is not a number$",
+            id="no number on an interval scale",
         ),
-        (
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,y,3\n",
             {"scale": "ordinal"},
             "'a' is not a number; give the order of labels with order",
+            id="no number on an ordinal scale",
         ),
-        (
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,y,3\n",
             {"weights": "linear"},
             "weights=\"linear\": label 'a' is not a number",
+            id="no number to weigh",
         ),
-        (
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,y,b\n",
             {"scale": "ordinal", "order": "a"},
             "order: expected each label once: a, b",
+            id="too few labels in the order",
         ),
-        (
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,y,b\n",
             {"scale": "ordinal", "order": "a,b,a"},
             "expected each label once: a, b",
+            id="a label twice in the order",
         ),
-        (
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,y,b\n",
             {"order": "a,b"},
             'order: not used by scale="nominal"',
+            id="an order of a nominal scale",
         ),
-        (
+        pytest.param(
             "l.csv",
             "item,judge,label\n1,x,a\n1,y,b\n",
             {"scale": "interval", "order": "a,b"},
             'order: not used by scale="interval", but by ordinal',
+            id="an order of an interval scale",
         ),
-        (
-            "l.csv",
-            MANY_LABELS,
-            {},
-            "51 different ones; at most 50",
+        pytest.param(
+            "l.csv", MANY_LABELS, {}, "51 different ones; at most 50", id="too many labels"
         ),
     ],
 )

@@ -351,7 +351,10 @@ def test_on_the_frontier_is_what_nothing_beats(points: list[tuple[int, float]]) 
     assert pareto_frontier(right, cost).tolist() == expected
 
 
-@pytest.mark.parametrize("values", [(0.0, 1.0), (0.0, 0.25, 1.0)])
+@pytest.mark.parametrize(
+    "values",
+    [pytest.param((0.0, 1.0), id="right or wrong"), pytest.param((0.0, 0.25, 1.0), id="grades")],
+)
 @pytest.mark.parametrize("epochs", [1, 3])
 def test_grades_and_epochs_have_one_interval_too(
     made: Made, values: tuple[float, ...], epochs: int

@@ -111,36 +111,77 @@ def test_answers_near_the_questions_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("content", "more", "problem"),
     [
-        ('{"id": 1, "question": ""}', [], "1: question is empty; correct the row or leave it out"),
-        ('{"id": 1, "question": null}', [], "1: question is None, which is not text; correct"),
-        ('{"id": 1, "question": ["a"]}', [], "1: question is ['a'], which is not text; correct"),
-        ('{"id": true, "question": "a"}', [], "1: id is True, which is not text; correct"),
-        ('{"id": "", "question": "a"}', [], "1: id is empty; correct"),
-        ('{"id": NaN, "question": "a"}', [], "1: id is nan, which is not text; correct"),
-        ('{"question": "a"}\n{"id": 1}', [], "2: no column question; the columns are id; name"),
-        (
+        pytest.param(
+            '{"id": 1, "question": ""}',
+            [],
+            "1: question is empty; correct the row or leave it out",
+            id="empty",
+        ),
+        pytest.param(
+            '{"id": 1, "question": null}',
+            [],
+            "1: question is None, which is not text; correct",
+            id="null",
+        ),
+        pytest.param(
+            '{"id": 1, "question": ["a"]}',
+            [],
+            "1: question is ['a'], which is not text; correct",
+            id="a list",
+        ),
+        pytest.param(
+            '{"id": true, "question": "a"}',
+            [],
+            "1: id is True, which is not text; correct",
+            id="a truth value as id",
+        ),
+        pytest.param(
+            '{"id": "", "question": "a"}', [], "1: id is empty; correct", id="an empty id"
+        ),
+        pytest.param(
+            '{"id": NaN, "question": "a"}',
+            [],
+            "1: id is nan, which is not text; correct",
+            id="no number as id",
+        ),
+        pytest.param(
+            '{"question": "a"}\n{"id": 1}',
+            [],
+            "2: no column question; the columns are id; name",
+            id="no question in one line",
+        ),
+        pytest.param(
             '{"id": 1, "Problem": "a", "answer": 1}',
             [],
             "1: no column question; the columns are id, Problem, answer; --field 'Problem' if that",
+            id="another field",
         ),
-        (
+        pytest.param(
             '{"ID": 1, "question": "a"}',
             ["--id-field", "id"],
             "1: no column id; the columns are ID, question; --id-field 'ID' if that is meant",
+            id="another id field",
         ),
-        (
+        pytest.param(
             '{"id": 1, "question": "a"}\n{"id": 2, "question": "b"}\n{"id": "1", "question": "c"}',
             [],
             "3: the id '1' is also at q.jsonl:1; entries need ids that differ: --id-field names",
+            id="an id twice",
         ),
-        (
+        pytest.param(
             '{"id": 1, "question": "a\\ud83d b"}',
             [],
             "1: question has a lone surrogate at character 1, half of a character; correct the row",
+            id="a lone surrogate",
         ),
-        ('{"id": 1, "question": "caf\udce9"}', [], "1: not valid JSON: 'utf-8' codec can't decode"),
-        ("", [], " it is empty"),
-        ("[1]", [], " its content is"),
+        pytest.param(
+            '{"id": 1, "question": "caf\udce9"}',
+            [],
+            "1: not valid JSON: 'utf-8' codec can't decode",
+            id="not UTF-8",
+        ),
+        pytest.param("", [], " it is empty", id="an empty file"),
+        pytest.param("[1]", [], " its content is", id="a list as entry"),
     ],
 )
 def test_what_can_t_be_an_entry_is_one_line(
@@ -155,24 +196,55 @@ def test_what_can_t_be_an_entry_is_one_line(
 @pytest.mark.parametrize(
     ("more", "problem"),
     [
-        (["--effects", "e.csv"], "--effects: it goes with --scores, which has the scores"),
-        (["--score-rule", "x"], "--score-rule: it goes with --scores"),
-        (
+        pytest.param(
+            ["--effects", "e.csv"],
+            "--effects: it goes with --scores, which has the scores",
+            id="effects without scores",
+        ),
+        pytest.param(
+            ["--score-rule", "x"],
+            "--score-rule: it goes with --scores",
+            id="a score rule without scores",
+        ),
+        pytest.param(
             ["--scores", "scores.jsonl", "--score-rule", "number"],
             "--score-rule number: expected one of numbers; did you mean numbers?",
+            id="an unknown score rule",
         ),
-        (["--scores", "exam.jsonl"], "exam.jsonl:1: no columns dataset, model, method, rule, va"),
-        (["--rule", "minni"], "--rule minni: no such rule; did you mean mini?"),
-        (["--shares", "x.csv", "--effects", "x.csv"], "--effects x.csv: --shares writes to the"),
-        (["--figure", "f.gif"], "f.gif: a figure's name ends in .svg, .png or .pdf"),
-        (["--answer-within", "9"], "--answer-within: it goes with --answer-field"),
-        (
+        pytest.param(
+            ["--scores", "exam.jsonl"],
+            "exam.jsonl:1: no columns dataset, model, method, rule, va",
+            id="scores without columns",
+        ),
+        pytest.param(
+            ["--rule", "minni"],
+            "--rule minni: no such rule; did you mean mini?",
+            id="an unknown rule",
+        ),
+        pytest.param(
+            ["--shares", "x.csv", "--effects", "x.csv"],
+            "--effects x.csv: --shares writes to the",
+            id="two tables in one file",
+        ),
+        pytest.param(
+            ["--figure", "f.gif"],
+            "f.gif: a figure's name ends in .svg, .png or .pdf",
+            id="a figure of another format",
+        ),
+        pytest.param(
+            ["--answer-within", "9"],
+            "--answer-within: it goes with --answer-field",
+            id="a distance without answers",
+        ),
+        pytest.param(
             ["--answer-field", "question", "--rule", "gpt3"],
             "--answer-field: scan:crawl.jsonl: its texts were normalized: ",
+            id="answers in normalized texts",
         ),
-        (
+        pytest.param(
             ["--answer-field", "answer"],
             "exam.jsonl:1: no column answer; the columns are id, question",
+            id="no such answer field",
         ),
     ],
 )
@@ -252,7 +324,13 @@ def shares(indexes: int, classes: tuple[str, ...], known: bool = True) -> list[S
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("indexes", "classes"), [(1, ("clean", "dirty")), (5, ALL_CLASSES)])
+@pytest.mark.parametrize(
+    ("indexes", "classes"),
+    [
+        pytest.param(1, ("clean", "dirty"), id="one index and two classes"),
+        pytest.param(5, ALL_CLASSES, id="five indexes and all classes"),
+    ],
+)
 def test_a_figure_has_a_mark_and_an_interval_per_share(
     indexes: int, classes: tuple[str, ...], tmp_path: Path
 ) -> None:

@@ -146,13 +146,33 @@ def test_no_number_is_cut_at_any_width(
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (["--target", "0%"], "--target 0%: expected a share between 0 and 100%"),
-        (["--target", "5", "--dry-run"], "a share between 0 and 100%"),
-        (["--target", "x"], "--target x: expected a share"),
-        (["--target", "5%", "--estimator", "unique"], "no interval that draws could narrow"),
-        (["--target", "5%", "--draws", "9"], "--draws: it can't go with --target"),
-        (["--max-draws", "9"], "--max-draws: it goes with --target"),
-        (["--drawn", "d.txt"], "-o d.txt: no file format named"),
+        pytest.param(
+            ["--target", "0%"],
+            "--target 0%: expected a share between 0 and 100%",
+            id="a target of nothing",
+        ),
+        pytest.param(
+            ["--target", "5", "--dry-run"], "a share between 0 and 100%", id="a target of 500%"
+        ),
+        pytest.param(["--target", "x"], "--target x: expected a share", id="no number as target"),
+        pytest.param(
+            ["--target", "5%", "--estimator", "unique"],
+            "no interval that draws could narrow",
+            id="an estimator without draws",
+        ),
+        pytest.param(
+            ["--target", "5%", "--draws", "9"],
+            "--draws: it can't go with --target",
+            id="draws with a target",
+        ),
+        pytest.param(
+            ["--max-draws", "9"],
+            "--max-draws: it goes with --target",
+            id="max-draws without a target",
+        ),
+        pytest.param(
+            ["--drawn", "d.txt"], "-o d.txt: no file format named", id="a file of no format"
+        ),
     ],
 )
 def test_wrong_usage_is_one_line(more: list[str], words: str) -> None:

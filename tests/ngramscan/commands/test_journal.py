@@ -88,7 +88,14 @@ def test_an_index_is_cleared_by_each_form_that_count_takes(
     assert (cleared.code, cleared.stderr) == (0, f"{kept}: replies removed: {removed}\n")
 
 
-@pytest.mark.parametrize("content", [b"", b"n\n", b"y\n"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(b"", id="nothing"),
+        pytest.param(b"n\n", id="no"),
+        pytest.param(b"y\n", id="yes"),
+    ],
+)
 def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
     kept: Path, content: bytes, subtests: pytest.Subtests
 ) -> None:

@@ -366,15 +366,27 @@ def test_no_text_becomes_an_element_or_an_attribute() -> None:
 @pytest.mark.parametrize(
     ("metadata", "name", "url"),
     [
-        ('{"metadata": {"url": "https://a.org/?b=1&c"}}', "https://a.org/?b=1&c", True),
-        ('{"url": "HTTP://a.org", "source": "s"}', "HTTP://a.org", True),
-        ('{"url": "javascript:ran()"}', "javascript:ran()", False),
-        ('{"url": " https://a.org"}', " https://a.org", False),
-        ('{"url": "https://a.org/\\u202e"}', "https://a.org/\u202e", False),
-        ('{"url": "https://["}', "https://[", False),
-        ('{"url": 5, "id": "doc-1"}', "doc-1", False),
-        ("plain text", "plain text", False),
-        ("[1]", "[1]", False),
+        pytest.param(
+            '{"metadata": {"url": "https://a.org/?b=1&c"}}',
+            "https://a.org/?b=1&c",
+            True,
+            id="nested metadata",
+        ),
+        pytest.param(
+            '{"url": "HTTP://a.org", "source": "s"}', "HTTP://a.org", True, id="upper case"
+        ),
+        pytest.param('{"url": "javascript:ran()"}', "javascript:ran()", False, id="javascript"),
+        pytest.param('{"url": " https://a.org"}', " https://a.org", False, id="a space before"),
+        pytest.param(
+            '{"url": "https://a.org/\\u202e"}',
+            "https://a.org/\u202e",
+            False,
+            id="a sign that turns text around",
+        ),
+        pytest.param('{"url": "https://["}', "https://[", False, id="half an address"),
+        pytest.param('{"url": 5, "id": "doc-1"}', "doc-1", False, id="a number as address"),
+        pytest.param("plain text", "plain text", False, id="plain text"),
+        pytest.param("[1]", "[1]", False, id="a list"),
         pytest.param("[" * 100_000, "[" * 100_000, False, id="long 0"),
     ],
 )
@@ -550,11 +562,15 @@ def test_the_browser_opens_the_page(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["other.csv"], "other.csv: "),
-        (["absent.csv"], "absent.csv: "),
-        (["counts.jsonl", "-o", "absent/report.html"], "no such folder: absent"),
-        (["counts.jsonl", "-o", "."], "it is a folder"),
-        ([], "Missing argument"),
+        pytest.param(["other.csv"], "other.csv: ", id="other columns"),
+        pytest.param(["absent.csv"], "absent.csv: ", id="no such file"),
+        pytest.param(
+            ["counts.jsonl", "-o", "absent/report.html"],
+            "no such folder: absent",
+            id="no such folder",
+        ),
+        pytest.param(["counts.jsonl", "-o", "."], "it is a folder", id="a folder as target"),
+        pytest.param([], "Missing argument", id="no file named"),
     ],
 )
 def test_wrong_input_makes_no_page(

@@ -196,20 +196,51 @@ def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["outputs", "--index-from", "8", "--index-to", "7"], "--index-to is smaller: 7"),
-        (["outputs", "--no-mask", "--mask", "a.json"], "--no-mask: it can't go with --mask"),
-        (["outputs", "--mask", "nothing.json"], "nothing.json"),
-        (["outputs", "--mask", "noid.json"], "noid.json[1]: no id; it has: a"),
-        (["outputs", "--mask", "noquestion.json"], "no question; it has: id"),
-        (["outputs", "--control", "noquestion.json"], "no column solution; it has: id"),
-        (
+        pytest.param(
+            ["outputs", "--index-from", "8", "--index-to", "7"],
+            "--index-to is smaller: 7",
+            id="a range backwards",
+        ),
+        pytest.param(
+            ["outputs", "--no-mask", "--mask", "a.json"],
+            "--no-mask: it can't go with --mask",
+            id="a mask and none",
+        ),
+        pytest.param(["outputs", "--mask", "nothing.json"], "nothing.json", id="no such mask"),
+        pytest.param(
+            ["outputs", "--mask", "noid.json"],
+            "noid.json[1]: no id; it has: a",
+            id="a mask without ids",
+        ),
+        pytest.param(
+            ["outputs", "--mask", "noquestion.json"],
+            "no question; it has: id",
+            id="a mask without questions",
+        ),
+        pytest.param(
+            ["outputs", "--control", "noquestion.json"],
+            "no column solution; it has: id",
+            id="controls without solutions",
+        ),
+        pytest.param(
             ["outputs", "--control", "noid.json", "--control-field", "a"],
             "a is not text; correct the row",
+            id="controls that are no text",
         ),
-        (["outputs", "--control", "nameless.json"], "nameless.json[1]: no id; it has: solution"),
-        (["outputs", "--control", "others.json"], "no solution has the id of a traced output"),
-        (["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file"),
-        (["empty.txt", "--plain"], "no text there"),
+        pytest.param(
+            ["outputs", "--control", "nameless.json"],
+            "nameless.json[1]: no id; it has: solution",
+            id="controls without ids",
+        ),
+        pytest.param(
+            ["outputs", "--control", "others.json"],
+            "no solution has the id of a traced output",
+            id="controls of other outputs",
+        ),
+        pytest.param(
+            ["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file", id="not UTF-8"
+        ),
+        pytest.param(["empty.txt", "--plain"], "no text there", id="an empty file"),
     ],
 )
 def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:

@@ -93,28 +93,64 @@ def test_own_rules_decide(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("strategy: Hybrid", "strategy: ToT", "r.yaml:4: rules[0].strategy: 'ToT' is none of"),
-        (
+        pytest.param(
+            "strategy: Hybrid",
+            "strategy: ToT",
+            "r.yaml:4: rules[0].strategy: 'ToT' is none of",
+            id="an unknown strategy",
+        ),
+        pytest.param(
             "0.5",
             "1.5",
             "r.yaml:4: rules[0].formula_density_at_least: expected a number between 0 and 1",
+            id="a density above 1",
         ),
-        ("0.5", "many", "a number between 0 and 1"),
-        ("'step'", "'('", "r.yaml:2: step_markers[0].regex: not a regular expression"),
-        ("'step'", "'x*'", "it matches the empty text"),
-        (", reason: symbols", "", "r.yaml:4: rules[0]: no reason"),
-        ("formula_density_at_least", "density", "unknown key 'density'; known: code"),
-        ("formula_density_at_least: 0.5, ", "", "r.yaml:4: rules[0]: the last rule, and no other"),
-        ("Direct, ", "Direct, code: true, ", "r.yaml:5: rules[1]: the last rule"),
-        ("Direct, ", "Direct, code: 1, ", "expected true or false"),
-        ("name: mine", "name: [", "r.yaml:3: not valid YAML"),
-        ("name: mine\n", "", "no name"),
-        ("name: mine", "name: ''", "r.yaml:1: name: it is empty"),
-        ("0.5", "!!float many", "r.yaml:4: rules[0].formula_density_at_least: not valid"),
-        (
+        pytest.param("0.5", "many", "a number between 0 and 1", id="a density that is no number"),
+        pytest.param(
+            "'step'",
+            "'('",
+            "r.yaml:2: step_markers[0].regex: not a regular expression",
+            id="no regular expression",
+        ),
+        pytest.param(
+            "'step'", "'x*'", "it matches the empty text", id="a marker of the empty text"
+        ),
+        pytest.param(", reason: symbols", "", "r.yaml:4: rules[0]: no reason", id="no reason"),
+        pytest.param(
+            "formula_density_at_least",
+            "density",
+            "unknown key 'density'; known: code",
+            id="an unknown key",
+        ),
+        pytest.param(
+            "formula_density_at_least: 0.5, ",
+            "",
+            "r.yaml:4: rules[0]: the last rule, and no other",
+            id="no condition before the last rule",
+        ),
+        pytest.param(
+            "Direct, ",
+            "Direct, code: true, ",
+            "r.yaml:5: rules[1]: the last rule",
+            id="a condition of the last rule",
+        ),
+        pytest.param(
+            "Direct, ", "Direct, code: 1, ", "expected true or false", id="a number as truth value"
+        ),
+        pytest.param("name: mine", "name: [", "r.yaml:3: not valid YAML", id="not YAML"),
+        pytest.param("name: mine\n", "", "no name", id="no name"),
+        pytest.param("name: mine", "name: ''", "r.yaml:1: name: it is empty", id="an empty name"),
+        pytest.param(
+            "0.5",
+            "!!float many",
+            "r.yaml:4: rules[0].formula_density_at_least: not valid",
+            id="no float",
+        ),
+        pytest.param(
             "[{regex: 'step', reason: steps}]",
             "[]",
             "r.yaml:2: step_markers: expected a list with something",
+            id="no markers",
         ),
     ],
 )
