@@ -269,10 +269,10 @@ def test_what_is_rounded_is_near_its_value(browser: Browser, page: str) -> None:
         is_fraction = heading.endswith((", %", ", points"))
         expected = [float(value) * (100 if is_fraction else 1) for value in values if value]
         figures = re.findall(r"[^][ ,–]+", re.sub(r"(?<=\d),(?=\d)", "", text))
-        said = [float(figure) for figure in figures]
-        if len(said) == len(expected) + 1:
-            said.remove(math.inf)  # there is no upper limit
-        if said != pytest.approx(expected, rel=6e-3, abs=0.0501 if is_fraction else 0):
+        shown = [float(figure) for figure in figures]
+        if len(shown) == len(expected) + 1:
+            shown.remove(math.inf)  # there is no upper limit
+        if shown != pytest.approx(expected, rel=6e-3, abs=0.0501 if is_fraction else 0):
             far.append((heading, text, expected))
     assert far == []
 
@@ -476,12 +476,12 @@ def test_without_scripts_it_can_be_read(browser: Browser, page: str) -> None:
 def test_the_page_says_how_its_rows_were_made(browser: Browser, page: str, folder: Path) -> None:
     with visiting(browser, page) as visit:
         sections(visit)
-        said = visit.page.locator("#provenance").inner_text()
+        provenance = visit.page.locator("#provenance").inner_text()
     commands = [" ".join(command[:2]) for command in COMMANDS.values()]
     files = [f"-o {name}" for name in COMMANDS]
-    assert [text for text in [*commands, *files] if text not in said] == []
-    assert ngramscan.__version__ in said
-    assert f"{(folder / 'corpus.jsonl').name}" in said
+    assert [text for text in [*commands, *files] if text not in provenance] == []
+    assert ngramscan.__version__ in provenance
+    assert f"{(folder / 'corpus.jsonl').name}" in provenance
 
 
 def spellings(value: float) -> set[str]:
@@ -584,11 +584,11 @@ def test_hostile_rows_run_nothing_and_break_nothing(
         allowed = "script[type='application/json'], body > script"
         assert visit.page.locator("script").count() == visit.page.locator(allowed).count()
         foreign = "iframe, base, object, embed, img, form, [onerror], [onload], [onfocus]"
-        found = visit.page.locator(foreign).evaluate_all("all => all.map((one) => one.outerHTML)")
-        assert found == []
+        active = visit.page.locator(foreign).evaluate_all("all => all.map((one) => one.outerHTML)")
+        assert active == []
         links = visit.page.locator("a").evaluate_all("all => all.map((one) => one.href)")
         assert "https://example.org/plain" in links
-        assert all(one.startswith((visit.page.url, "https://")) for one in links)
+        assert all(link.startswith((visit.page.url, "https://")) for link in links)
         assert visit.violations() == []
 
 

@@ -67,11 +67,11 @@ def test_positions_that_mean_other_documents_are_paired_on_request(
     tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     logs = write_two(tmp_path, documents([0, 1, 2, 3]), documents([3, 2, 1, 0]))
-    said = "t: 4 ids name different documents (0, 1, 2 and 1 more), so answers are paired by the"
+    notice = "t: 4 ids name different documents (0, 1, 2 and 1 more), so answers are paired by the"
     for command in ("compare --baseline cot", "outcomes --baselines cot --adaptive pot"):
         name, *options = command.split()
         with subtests.test(name=name):
-            assert said in invoke(name, *logs, *options).stderr
+            assert notice in invoke(name, *logs, *options).stderr
     assert discordant(evalcore.compare(logs, pair_by="id")) == (4, 2, 2)
 
 
@@ -183,10 +183,10 @@ def test_methods_without_a_name_are_the_folders_of_one_task(
     tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     logs = [unnamed(tmp_path / name / "lab__made", [0, 1, 2]) for name in ("cot", "pot")]
-    said = "these logs do not name the method, so it is the folder: cot, pot"
+    notice = "these logs do not name the method, so it is the folder: cot, pot"
     for paths in (logs, [tmp_path]):
         with subtests.test(paths=paths):
-            assert said in invoke("compare", *paths).stderr
+            assert notice in invoke("compare", *paths).stderr
             row = only(evalcore.compare(paths))
             assert [row[name] for name in ("baseline", "treatment", "n")] == ["cot", "pot", 3]
     assert {row["method"] for row in evalcore.logs(tmp_path).to_dict("records")} == {"cot", "pot"}

@@ -91,12 +91,12 @@ def test_several_run_at_once_each_with_its_own_streams() -> None:
     command = [*quick_command("ngramscan"), *COUNT]
     pipe = subprocess.PIPE
     started = [subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True) for _ in range(5)]
-    said = {}
+    outputs = {}
     for number, process in reversed(list(enumerate(started, 1))):
-        said[number], _ = process.communicate(CORPUS * number, timeout=PATIENCE_S)
+        outputs[number], _ = process.communicate(CORPUS * number, timeout=PATIENCE_S)
     assert [process.returncode for process in started] == [0] * 5
-    missing = [number for number in said if f",step,{3 * number}," not in said[number]]
-    assert missing == [], said
+    missing = [number for number in outputs if f",step,{3 * number}," not in outputs[number]]
+    assert missing == [], outputs
 
 
 def test_a_pipeline_of_the_shell_has_both_commands() -> None:

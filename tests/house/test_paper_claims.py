@@ -269,13 +269,13 @@ def test_the_page_of_errata_counts_verdicts_and_shows_mismatches_alone(
 ) -> None:
     text = (PUBLISHED.parent.parent / "docs/errata.md").read_text()
     counts = pd.Series([row.verdict for row in rows.values()]).value_counts()
-    told = re.search(r"recomputes (.+) figures(?s:.*?)(\d+) agree, (\d+) .*?rounding", text)
-    more = re.search(r"way, (\d+) are two\s+different .*, (\d+) can't .*, and (\d+) do", text)
-    assert told
-    assert more
+    totals = re.search(r"recomputes (.+) figures(?s:.*?)(\d+) agree, (\d+) .*?rounding", text)
+    further = re.search(r"way, (\d+) are two\s+different .*, (\d+) can't .*, and (\d+) do", text)
+    assert totals
+    assert further
     named = ("ok", "rounding", "different quantity", "not derivable", "mismatch")
-    assert told[1] == f"{len(rows):,}"
-    assert [int(n) for n in (*told.groups()[1:], *more.groups())] == [counts[n] for n in named]
+    assert totals[1] == f"{len(rows):,}"
+    assert [int(n) for n in (*totals.groups()[1:], *further.groups())] == [counts[n] for n in named]
     shown = re.findall(r"^\| `([^`]+)` \| .+ \| (.+) \| (.+) \|$", text, re.MULTILINE)
     assert len(shown) > 60
     names = [name for name, _, _ in shown]

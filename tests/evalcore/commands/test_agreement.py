@@ -77,7 +77,7 @@ triples = st.lists(st.tuples(*[st.integers(0, 3)] * 3), min_size=2, max_size=20)
 @given(triples, st.sampled_from(["linear", "quadratic"]))
 @settings(max_examples=60)
 def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: str) -> None:
-    found, codes, pairs = coefficients(rows, weights=weights), np.array(rows), np.zeros((4, 4))
+    table, codes, pairs = coefficients(rows, weights=weights), np.array(rows), np.zeros((4, 4))
     np.add.at(pairs, (codes[:, 0], codes[:, 1]), 1)
     counts = (codes[:, :, None] == np.arange(4)).sum(axis=1)
     vary, differ = (len(np.unique(codes[:, :judges])) > 1 for judges in (3, 2))
@@ -85,12 +85,12 @@ def test_kappas_are_those_of_statsmodels(rows: list[tuple[int, ...]], weights: s
     for name, weight in (("cohen_kappa", None), ("weighted_kappa", weights)):
         kappa = cohens_kappa(pairs, wt=weight, return_results=False) if differ else None
         expected[name] = kappa
-    values = {name: None if pd.isna(found.value[name]) else found.value[name] for name in expected}
+    values = {name: None if pd.isna(table.value[name]) else table.value[name] for name in expected}
     assert values == pytest.approx(expected, abs=1e-10)
     undefined = [name for name, value in expected.items() if value is None]
-    notes = {name: found.note[name] for name in undefined}
-    told = "not defined: all labels are the same"
-    assert [name for name, note in notes.items() if told in note] == undefined, notes
+    notes = {name: table.note[name] for name in undefined}
+    reason = "not defined: all labels are the same"
+    assert [name for name, note in notes.items() if reason in note] == undefined, notes
 
 
 def test_items_without_all_labels_are_in_no_kappa_in_whatever_order() -> None:
@@ -398,7 +398,7 @@ def test_all_forms_of_labels_give_the_same_rows(
     path, votes = tmp_path / name, tmp_path / "votes.csv"
     path.write_text(FORMS[name])
     rows = json.loads(agreement(path, votes=votes).to_json(orient="records", double_precision=15))
-    found = {(row["statistic"], row["judges"], row["label"]): row for row in rows}
+    by_key = {(row["statistic"], row["judges"], row["label"]): row for row in rows}
     shares = {
         ("unanimous", "all", None): (2, 3),
         ("majority", "all", "a"): (3, 6),
@@ -409,19 +409,19 @@ def test_all_forms_of_labels_give_the_same_rows(
         ("share", "y", "a"): (3, 6),
         ("missing", "z", None): (3, 6),
     }
-    assert {key: (found[key]["count"], found[key]["items"]) for key in shares} == shares
+    assert {key: (by_key[key]["count"], by_key[key]["items"]) for key in shares} == shares
     for key, (count, items) in shares.items():
         with subtests.test(key=key):
             low, high = proportion_confint(count, items, method="wilson")
-            values = [found[key][column] for column in ("value", "low", "high")]
+            values = [by_key[key][column] for column in ("value", "low", "high")]
             assert values == pytest.approx([count / items, low, high], abs=1e-9)
-    assert found["majority", "all", None]["note"] == "tied votes"
-    assert ("missing", "y", None) not in found
-    pair = found["cohen_kappa", "x · y", None]
+    assert by_key["majority", "all", None]["note"] == "tied votes"
+    assert ("missing", "y", None) not in by_key
+    pair = by_key["cohen_kappa", "x · y", None]
     assert (pair["items"], pair["value"], pair["low"]) == (5, pytest.approx(2 / 7), None)
     assert pair["note"] == "no interval: 5 items; 10 are needed"
-    assert found["fleiss_kappa", "all", None]["items"] == 3
-    assert found["krippendorff_alpha", "all", None]["items"] == 5
+    assert by_key["fleiss_kappa", "all", None]["items"] == 3
+    assert by_key["krippendorff_alpha", "all", None]["items"] == 5
     # The label that most judges give, how many give it, and how many judges there are.
     table = pd.read_csv(votes, dtype=str, keep_default_na=False)
     assert [tuple(row) for row in table[["label", "votes", "judges"]].to_numpy()] == [

@@ -177,7 +177,7 @@ def test_shares_of_a_sample_are_weighted_back_to_all_outputs(subtests: pytest.Su
         name: [value] for name, value in constants.items()
     }
     shown = screen.partition("Shares of labels in all 63 outputs\n")[2].splitlines()[2:7]
-    assert [row.split()[3] for row in shown] == [f"{100 * one:.1f}" for one in shares["share"]]
+    assert [row.split()[3] for row in shown] == [f"{100 * share:.1f}" for share in shares["share"]]
 
 
 def sampled_outputs(url: str, *options: str) -> set[tuple[str, str]]:

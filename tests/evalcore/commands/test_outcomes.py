@@ -449,8 +449,8 @@ def test_what_accepting_equal_answers_reaches(tmp_path: Path, subtests: pytest.S
     values = side_by_side(right)
     for key, pair in values.groupby(["dataset", "model"]):
         with subtests.test(key=key):
-            said = answers.loc[pair.index]
-            same = said["cot"] == said["f-1"]
+            answer = answers.loc[pair.index]
+            same = answer["cot"] == answer["f-1"]
             first, second = pair["cot"] == 1, pair["f-1"] == 1
             row = rows[key]
             share = wilson(int((same & first).sum()), len(pair))
@@ -472,8 +472,8 @@ def test_rules_are_compared_for_each_method(subtests: pytest.Subtests) -> None:
     strict = SCORES.assign(value=(SCORES["value"] > 0.8).astype(float), rule="strict")
     lenient = SCORES.assign(value=(SCORES["value"] > 0.4).astype(float), rule="lenient")
     both = pd.concat([strict, lenient])
-    found = outcomes(both, baselines="strict", adaptive="lenient", between="rules")
-    rows = found_by(found)
+    frame = outcomes(both, baselines="strict", adaptive="lenient", between="rules")
+    rows = found_by(frame)
     for key, part in both.groupby(["dataset", "model", "method"]):
         with subtests.test(key=key):
             table = part.pivot_table(index="id", columns="rule", values="value")

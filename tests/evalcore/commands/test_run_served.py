@@ -93,8 +93,8 @@ def test_a_killed_run_goes_on_where_it_was(working_folder: Path) -> None:
 def test_a_dry_run_prints_the_exact_messages_and_asks_no_one(
     working_folder: Path, method: str, remark: str
 ) -> None:
-    told = ("--model", "m", "--method", "cot,formulate-and-solve", "--dry-run")
-    stdout = invoke_ending(0, "run", *FINANCE, *told).stdout
+    options = ("--model", "m", "--method", "cot,formulate-and-solve", "--dry-run")
+    stdout = invoke_ending(0, "run", *FINANCE, *options).stdout
     assert not (working_folder / "outputs").exists()
     benchmark = find_benchmark("financemath")
     prompts = load_templates(benchmark)

@@ -78,9 +78,9 @@ def test_lenient_compares_with_the_reference_program_strict_with_gold(
 ) -> None:
     ended = Outcome("ok", value, layers=LAYERS)
     outcomes = {"return 0.5": ended, "REFERENCE 0.5": ended}
-    found = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
-    assert [row.value for row in found] == [strict, 1.0]
-    assert found[0].sandbox == "limits ok; landlock missing: not on this system"
+    graded = rows([record(FUNCTION, "pot")], "strict", "lenient", **outcomes)
+    assert [row.value for row in graded] == [strict, 1.0]
+    assert graded[0].sandbox == "limits ok; landlock missing: not on this system"
 
 
 def test_a_reference_program_that_fails_is_an_error() -> None:

@@ -236,7 +236,7 @@ def test_the_first_screen_has_findings_that_their_sections_have(subtests: pytest
     rows[DIFFERENCES] = [compared()]
     parts = [Results(KIND_OF[title], "rows.csv", (*case[0],), case) for title, case in rows.items()]
     page = read(make_page(parts, "All", WHEN))
-    named = {str(one.attributes.get("id")): one for one in page.all("section")}
+    named = {str(element.attributes.get("id")): element for element in page.all("section")}
     findings = [*named["summary"].all("li")]
     assert 3 <= len(findings) <= 5
     for finding in findings:
@@ -247,8 +247,8 @@ def test_the_first_screen_has_findings_that_their_sections_have(subtests: pytest
             assert "[" in finding.text or "No difference is shown" in finding.text
     assert DIFFERENCES in findings[0].whole, "comparisons come first"
     assert next(named["summary"].all("figcaption")).text.startswith(DIFFERENCES)
-    said = [Sentence("B."), Sentence("A is 1 [0, 2].", is_finding=True), Sentence("C.")]
-    assert [sentence.text for sentence in find([(parts[0], said)])] == ["A is 1 [0, 2]."]
+    sentences = [Sentence("B."), Sentence("A is 1 [0, 2].", is_finding=True), Sentence("C.")]
+    assert [sentence.text for sentence in find([(parts[0], sentences)])] == ["A is 1 [0, 2]."]
     order = [
         next(section.all("h2")).text for name, section in named.items() if name.startswith("rows-")
     ]
@@ -329,12 +329,18 @@ def test_the_page_runs_its_own_script_and_loads_nothing() -> None:
 
 def test_no_text_becomes_an_element_or_an_attribute() -> None:
     rows = [
-        count_row(**dict.fromkeys(("index", "method", "pattern", "query", "note"), one))
-        for one in HOSTILE
+        count_row(**dict.fromkeys(("index", "method", "pattern", "query", "note"), hostile))
+        for hostile in HOSTILE
     ]
     contexts = [
-        context_row(left=one, match=one, right=one, document=one, metadata=json.dumps({"url": one}))
-        for one in HOSTILE
+        context_row(
+            left=hostile,
+            match=hostile,
+            right=hostile,
+            document=hostile,
+            metadata=json.dumps({"url": hostile}),
+        )
+        for hostile in HOSTILE
     ]
     run = Run(
         HOSTILE[0],
@@ -345,7 +351,7 @@ def test_no_text_becomes_an_element_or_an_attribute() -> None:
     )
     parts = [
         results_of(rows, HOSTILE[0], run=run),
-        *(results_of(contexts, one) for one in HOSTILE),
+        *(results_of(contexts, hostile) for hostile in HOSTILE),
     ]
     text = make_page(parts, HOSTILE[1], WHEN)
     text.encode()
@@ -406,8 +412,10 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
         for n, value in enumerate(values)
     ]
     contexts = [
-        context_row(left=one * 9, match=one, right=one * 9, metadata=json.dumps({"url": url}))
-        for one in HOSTILE
+        context_row(
+            left=hostile * 9, match=hostile, right=hostile * 9, metadata=json.dumps({"url": url})
+        )
+        for hostile in HOSTILE
         for url in ("https://a.org/?<b>&c", "javascript:ran()", "", "s" * 90)
     ]
     path = tmp_path / "page.html"

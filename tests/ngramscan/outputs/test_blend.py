@@ -298,12 +298,12 @@ def test_rows_of_presence_are_those_done_by_hand() -> None:
 def test_counts_in_published_outputs_are_those_of_brute_force(
     shared: Path, case_sensitive: bool, subtests: pytest.Subtests
 ) -> None:
-    found = read_outputs(shared / "data/financemath/validation")
-    found.outputs = [output for output in found.outputs if output.group.model == "gemma-7b-it"]
-    result = run_blend(found, load_patterns("f1"), case_sensitive)
+    read = read_outputs(shared / "data/financemath/validation")
+    read.outputs = [output for output in read.outputs if output.group.model == "gemma-7b-it"]
+    result = run_blend(read, load_patterns("f1"), case_sensitive)
     assert {row.prompt for row in result.rows} == {"cot", "pot"}
     for blend in result.rows:
-        texts = [out.text or "" for out in found.outputs if out.group.prompt == blend.prompt]
+        texts = [out.text or "" for out in read.outputs if out.group.prompt == blend.prompt]
         key = (blend.prompt, blend.method)
         presence = [row for row in result.presence if (row.prompt, row.method) == key]
         of_patterns = [

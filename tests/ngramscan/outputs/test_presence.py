@@ -119,10 +119,10 @@ def test_false_discoveries_are_as_few_as_stated_and_power_is_kept(
         for planted in (0, 30) if runs == 40 else (30,):
             population = Population(factors, planted, length_ratio=length_ratio)
             with subtests.test(population=population):
-                found, fisher = simulate(design, population, runs=runs)
-                assert found.false_share <= Q + 2 * found.error, population
+                ours, fisher = simulate(design, population, runs=runs)
+                assert ours.false_share <= Q + 2 * ours.error, population
                 if fisher_is_valid(design, population):
-                    assert found.power >= 0.9 * fisher.power - 0.02, population
+                    assert ours.power >= 0.9 * fisher.power - 0.02, population
 
 
 def p_of(design: Design, presence: Flags) -> tuple[PresenceTest, float]:

@@ -266,12 +266,12 @@ def test_differences_of_problems_are_covered_and_tested_at_their_level(
     chance, coverages = 3 * math.sqrt(0.95 * 0.05 / runs), []
     for sides in every:
         with subtests.test(sides=sides):
-            coverage, found = of_differences(sides, n, runs)
+            coverage, share_found = of_differences(sides, n, runs)
             assert coverage >= 0.94 - chance, sides
             if sides.shares[0] == sides.shares[1]:
-                assert found <= 0.05 + chance, sides
+                assert share_found <= 0.05 + chance, sides
             else:
-                assert found > 0.5 or every is EVERY_DIFFERENCE, sides
+                assert share_found > 0.5 or every is EVERY_DIFFERENCE, sides
             coverages.append(coverage)
     assert 0.93 <= np.mean(coverages) <= 0.985
 

@@ -179,18 +179,18 @@ def test_differences_of_right_answers_are_covered_and_tested(
     """Without chance: every result, weighted with its probability."""
     p, limits = np.empty((n + 1, n_other + 1)), np.empty((n + 1, n_other + 1, 2))
     for k, k_other in product(range(n + 1), range(n_other + 1)):
-        found = compare_samples(right(k, n), right(k_other, n_other))
-        p[k, k_other], limits[k, k_other] = found.p.value, found.difference.limits
+        compared = compare_samples(right(k, n), right(k_other, n_other))
+        p[k, k_other], limits[k, k_other] = compared.p.value, compared.difference.limits
 
-    def chance(of: NDArray[np.bool_], share: float, other: float) -> float:
-        ways = binom.pmf(range(n + 1), n, share), binom.pmf(range(n_other + 1), n_other, other)
-        return float(ways[0] @ of @ ways[1])
+    def chance(results: NDArray[np.bool_], share: float, second: float) -> float:
+        ways = binom.pmf(range(n + 1), n, share), binom.pmf(range(n_other + 1), n_other, second)
+        return float(ways[0] @ results @ ways[1])
 
     covers = []
-    for share, other in product((0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95), repeat=2):
-        difference = other - share
+    for share, second in product((0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95), repeat=2):
+        difference = second - share
         holds = (limits[..., 0] <= difference) & (difference <= limits[..., 1])
-        covers.append(chance(holds, share, other))
+        covers.append(chance(holds, share, second))
     assert 0.945 < np.mean(covers) < 0.96
     assert min(covers) > 0.92
     errors = [chance(p <= ALPHA, share, share) for share in np.linspace(0.01, 0.99, 99)]
