@@ -12,6 +12,7 @@ import pytest
 from tests.support.command import NGRAMSCAN, shell_command
 from tests.support.command_server import quick_command
 from tests.support.serve_process import INDEXES
+from tests.support.started import started
 
 CORPUS = '{"text": "step by step"}\n{"text": "a step"}\n'
 COUNT = ("count", "-e", "step", "--index", "scan:-", "--format", "csv", "-q")
@@ -55,7 +56,7 @@ def test_it_ends_by_the_signal_that_its_sender_gets(
     sent: signal.Signals, code: int, tmp_path: Path
 ) -> None:
     command = [*quick_command("ngramscan"), "serve", str(INDEXES[0]), "--port", "0"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, cwd=tmp_path) as process:
+    with started(command, text=False, stderr=subprocess.PIPE, cwd=tmp_path) as process:
         assert process.stderr
         # Where the index reader is compiled first, that is said before.
         assert any(line.startswith(b"http") for line in process.stderr), "it is ready"

@@ -15,6 +15,7 @@ from tests.support.cases import case_table
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.outputs import refusal
 from tests.support.places import REPLAY
+from tests.support.started import started
 
 SHARDS = REPLAY / "index" / "replay2"
 SET = "name: mine\npatterns: [{text: step by step, method: cot, tier: T1, kind: narrative}]\n"
@@ -74,7 +75,7 @@ def test_an_interrupted_count_ends_with_130() -> None:
         silent.listen()
         silent.settimeout(60)
         command = [*NGRAMSCAN, *count("--index", f"http://127.0.0.1:{silent.getsockname()[1]}/x")]
-        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        with started(command, stderr=subprocess.PIPE) as process:
             connection, _ = silent.accept()
             with connection:
                 assert connection.recv(1)  # a question, which is never answered

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tests.support.command import NGRAMSCAN, invoke
 from tests.support.service import ApiServer
+from tests.support.started import started
 
 
 def repeated_after_kills(server: ApiServer, spec: str, at: Sequence[int]) -> int:
@@ -19,10 +20,9 @@ def repeated_after_kills(server: ApiServer, spec: str, at: Sequence[int]) -> int
     nowhere = subprocess.DEVNULL
     for questions in at:
         before = len(server.read_log())
-        with subprocess.Popen([*NGRAMSCAN, *trace], stdout=nowhere, stderr=nowhere) as process:
+        with started([*NGRAMSCAN, *trace], stdout=nowhere, stderr=nowhere) as process:
             while len(server.read_log()) < before + questions and process.poll() is None:
                 time.sleep(0.005)
-            process.send_signal(signal.SIGKILL)
         assert process.returncode == -signal.SIGKILL, "it ended before it was killed"
     assert invoke(*trace).code == 0
     log = [json.dumps({**one, "arrived_at": 0}, sort_keys=True) for one in server.read_log()]

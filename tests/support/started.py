@@ -7,9 +7,14 @@ from typing import Any
 
 
 @contextmanager
-def started(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
-    """Start a process, of which all pipes are text; it is killed at the end, if it still runs."""
-    with subprocess.Popen(command, text=True, **options) as process:
+def started(
+    command: Sequence[str], *, text: bool = True, **options: Any
+) -> Iterator[subprocess.Popen[Any]]:
+    """Start a process, with pipes of text or of bytes; it is killed at the end, if it still runs.
+
+    `Popen` itself waits for its process at the end, which never comes if a test fails before.
+    """
+    with subprocess.Popen(command, text=text, **options) as process:
         try:
             yield process
         finally:

@@ -11,6 +11,7 @@ import pytest
 import ngramscan
 from ngramscan.journal import Journal, default_path
 from tests.support.command import NGRAMSCAN, invoke
+from tests.support.started import started
 
 
 @pytest.fixture
@@ -121,7 +122,7 @@ def test_without_a_terminal_nothing_is_removed_unless_yes_is_said(
 def test_a_terminal_is_asked_before_replies_are_removed(kept: Path, answer: str, left: int) -> None:
     parent, child = os.openpty()
     command = [*NGRAMSCAN, "journal", "clear", "--journal", str(kept)]
-    with subprocess.Popen(command, stdin=child, stderr=subprocess.PIPE, text=True) as process:
+    with started(command, stdin=child, stderr=subprocess.PIPE) as process:
         os.write(parent, f"{answer}\n".encode())
         _, said = process.communicate(timeout=60)
     os.close(parent)

@@ -18,6 +18,7 @@ from tests.support.hard_texts import F1, make_texts
 from tests.support.outputs import write_lines
 from tests.support.programs import read_pipe
 from tests.support.sizes import slow
+from tests.support.started import started
 
 TEXTS = make_texts(300)
 SEARCH = ("count", "f1", "--format", "csv", "--index")
@@ -78,7 +79,7 @@ def test_pipes_of_a_shell_are_read_as_they_come_from_a_program(tmp_path: Path) -
 def test_a_slow_producer_is_waited_for(tmp_path: Path) -> None:
     content = corpus_files.wet(TEXTS[:40])
     command = [*NGRAMSCAN, *SEARCH, "scan:-"]
-    with subprocess.Popen(command, stdin=-1, stdout=-1, stderr=-1, cwd=tmp_path) as process:
+    with started(command, text=False, stdin=-1, stdout=-1, stderr=-1, cwd=tmp_path) as process:
         assert process.stdin
         for part in (content[:1], content[1:3], content[3:3000]):
             process.stdin.write(part)

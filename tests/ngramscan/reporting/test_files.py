@@ -16,6 +16,7 @@ import pytest
 from ngramscan.errors import DiskFullError, InputError
 from ngramscan.reporting import check_writable, write_whole
 from tests.support.command import invoke
+from tests.support.started import started
 
 
 def write(path: Path, text: str) -> None:
@@ -61,7 +62,7 @@ write_whole(Path(sys.argv[1]), write)
 def test_what_another_run_writes_stays_until_it_is_killed(tmp_path: Path) -> None:
     path = tmp_path / "figure.svg"
     command = [sys.executable, "-c", WRITE, str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+    with started(command, stdout=subprocess.PIPE) as process:
         assert process.stdout
         process.stdout.readline()
         (left,) = tmp_path.iterdir()
