@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.assemble import sentences
 from ngramscan.reporting.sentences.sentence import Sentence
@@ -268,7 +268,7 @@ def claims(said: Sequence[Sentence]) -> bool:
 def false_claims(page: NullPage, sets: int, seed: int = 1) -> tuple[int, int]:
     """Return how many pages claim something, and how many if each family had the whole level."""
     draw = np.random.default_rng([seed, *page])
-    kind = next(kind for kind in KINDS if kind.name == "compare")
+    kind = next(kind for kind in all_kinds() if kind.name == "compare")
     by_page = by_family = 0
     for _ in range(sets):
         rows = null_rows(page, draw)

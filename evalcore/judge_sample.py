@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from evalcore.scores import ScoreKey, ScoreRow, key_of
+from ngramscan.rows import Label, Plot, Share, row_kind
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.proportions import stratified_share
 
@@ -14,22 +15,33 @@ STRATA = ("dataset", "model", "method", "subtask")
 Stratum = tuple[str, ...]
 
 
+@row_kind(
+    "judge --shares",
+    "Estimated shares of the judges' labels",
+    Plot(
+        "share",
+        label=("rule", "label"),
+        scale="share",
+        aside="{count} of {drawn} drawn",
+    ),
+    key=("population", "drawn", "count", "per"),
+)
 @dataclass(frozen=True, slots=True)
 class LabelShareRow:
     """The share of one label of one judge, in all outputs from which a sample was drawn."""
 
-    rule: str
-    label: str | None
+    rule: Label
+    label: Label | None
     """None: the judge's reply is missing or unusable."""
     population: int
     """Outputs that could have been drawn."""
     drawn: int
     count: int
     """Drawn outputs with the label."""
-    share: float
+    share: Share
     """Estimated share of the population, a fraction: shares of strata, weighted by their size."""
-    share_low: float
-    share_high: float
+    share_low: Share
+    share_high: Share
     level: float
     per: str
     """The names that tell strata apart."""

@@ -30,6 +30,7 @@ from ngramscan.options import OPTIONS, Level, Option
 from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.keyed_counts import key_in, number_in, read_counts
+from ngramscan.rows import AdjustedP, Label, Plot, Points, PValue, UnknownCount, row_kind
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.instrumental_slopes import instrumental_slope
 from ngramscan.statistics.p_values import disagreement, holm
@@ -85,46 +86,57 @@ class ProblemOptions:
     cluster: ColumnName = None
 
 
+@row_kind(
+    "link --problems",
+    "Accuracy per tenfold count",
+    Plot(
+        "slope",
+        panel=("counts",),
+        label=("dataset", "model", "rule", "method", "baseline"),
+        aside="{groups} groups, p = {p_adjusted} (adjusted)",
+    ),
+    key=("transformation", "groups", "p", "p_adjusted"),
+)
 @dataclass(frozen=True, slots=True)
 class SlopeRow:
     """How accuracy goes with prevalence for one method, or how much more than for another."""
 
-    counts: str
+    counts: Label
     """`prevalence` or the name of an index, perhaps `without` some groups; `also`; `placebo`."""
     transformation: str
     """The unit of slopes: it is 1 higher for a tenfold count."""
-    dataset: str
-    model: str
-    rule: str
-    method: str
-    baseline: str | None
+    dataset: Label
+    model: Label
+    rule: Label
+    method: Label
+    baseline: Label | None
     """The slope is that of the method minus that of this one, on the same problems. None: it is
     that of the method."""
     n: int
     """Answers, or pairs of answers, with a known result and a count. No answer counts as wrong."""
-    n_unknown: int
+    n_unknown: UnknownCount
     """Answers or pairs left out because a result is unknown."""
     groups: int
     """Groups of problems with one prevalence, each of which counts once. They are the independent
     values, unless there are clusters."""
     rho: float | None
     """Spearman's rank correlation of the groups' counts and accuracies, given covariates."""
-    slope: float | None
+    slope: Points | None
     """Accuracy per tenfold count, a fraction, as are the limits; None: the counts do not vary."""
-    slope_low: float | None
-    slope_high: float | None
-    p: float | None
-    p_adjusted: float | None
+    slope_low: Points | None
+    slope_high: Points | None
+    p: PValue | None
+    p_adjusted: AdjustedP | None
     """`p`, adjusted by Holm's method for all tests of the output."""
     test: str
     count_correlation: float | None
     """Correlation of the logarithms of two counts, these and those of `--also`."""
-    slope_corrected: float | None
+    slope_corrected: Points | None
     """The slope corrected for noise of the counts, with those of `--also` as an instrument. Noise
     that both counts share is not corrected. None: without `--also`, or the counts are not
     positively correlated."""
-    slope_corrected_low: float | None
-    slope_corrected_high: float | None
+    slope_corrected_low: Points | None
+    slope_corrected_high: Points | None
     """None: the interval is unbounded, and `note` says which slopes it has."""
     level: float
     note: str

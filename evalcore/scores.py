@@ -26,7 +26,7 @@ from ngramscan.reading.row_files import (
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.layout import Layout, print_columns
-from ngramscan.reporting.plots import make_kind, make_plot
+from ngramscan.rows import LABEL, Label, Plot, Share, UnansweredCount, UnknownCount, row_kind
 from ngramscan.statistics.clusters import describe_few_clusters
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.pass_rates import PassRate
@@ -46,17 +46,22 @@ key_of: Callable[[Any], ScoreKey] = attrgetter("dataset", "model", "method", "id
 """The output that a score or a record is about."""
 
 
+@row_kind(
+    "score",
+    "Scores of answers",
+    key=("value", "status"),
+)
 @dataclass(frozen=True, slots=True)
 class ScoreRow:
     """The verdict of one rule on one output."""
 
-    dataset: str
-    model: str
-    method: str
-    id: str
-    epoch: int | None
+    dataset: Label
+    model: Label
+    method: Label
+    id: Label
+    epoch: Annotated[int | None, LABEL]
     """Number of a repeated answer; None if each problem has one answer."""
-    rule: str
+    rule: Label
     value: float | None
     """From 0 (wrong) to 1 (right). None: no value; see `status` and `reason`."""
     answer: str | None = None
@@ -261,33 +266,49 @@ def _meant(runs: Sequence[str | None], wanted: Sequence[str]) -> Sequence[str | 
     return named or runs
 
 
+@row_kind(
+    "score",
+    "Accuracy of each method",
+    Plot(
+        "accuracy",
+        panel=("dataset", "model"),
+        label=("method", "rule", "run"),
+        scale="share",
+        series="method",
+        aside="n",
+    ),
+    key=("n",),
+)
 class SummaryRow(NamedTuple):
-    """Accuracy of a model with a method by a rule, as a fraction; no answer counts as wrong."""
+    """Accuracy of a model with a method by a rule, as a fraction; no answer counts as wrong.
 
-    dataset: str
-    model: str
-    method: str
-    rule: str
-    run: str | None
+    These rows are drawn and printed; no file has them.
+    """
+
+    dataset: Label
+    model: Label
+    method: Label
+    rule: Label
+    run: Label | None
     n: int
     """Outputs whose score is known; `n_unknown` counts the others."""
-    accuracy: float | None
-    accuracy_low: float | None
+    accuracy: Share | None
+    accuracy_low: Share | None
     """Limit of Wilson's interval, with the effective number of problems. None: no output."""
-    accuracy_high: float | None
-    answered: float | None
-    n_no_answer: int
-    n_unknown: int
+    accuracy_high: Share | None
+    answered: Share | None
+    n_no_answer: UnansweredCount
+    n_unknown: UnknownCount
     n_clusters: int | None = None
     """Number of clusters of problems, where they are known."""
-    pass_at: float | None = None
+    pass_at: Share | None = None
     """The chance that any of k answers to a problem is right. None: not wanted, or not known."""
-    pass_at_low: float | None = None
-    pass_at_high: float | None = None
-    pass_hat: float | None = None
+    pass_at_low: Share | None = None
+    pass_at_high: Share | None = None
+    pass_hat: Share | None = None
     """The chance that all of k answers to a problem are right."""
-    pass_hat_low: float | None = None
-    pass_hat_high: float | None = None
+    pass_hat_low: Share | None = None
+    pass_hat_high: Share | None = None
     note: str = ""
     """Says that clusters are few or uneven; usually empty."""
 
@@ -295,16 +316,6 @@ class SummaryRow(NamedTuple):
     def title(self) -> str:
         """Return what messages call the run."""
         return ", ".join(filter(None, (self.dataset, self.model, self.method, self.rule)))
-
-
-SUMMARIES = make_kind(
-    "score",
-    "Accuracy of each method",
-    "dataset model method rule run",
-    "n",
-    make_plot("accuracy", "dataset model", "method rule run", "share", series="method", aside="n"),
-)
-"""How accuracies are drawn; they are not written to files."""
 
 
 def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:

@@ -23,6 +23,7 @@ from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, 
 from ngramscan.reporting.columns import print_notes, to_columns
 from ngramscan.reporting.command import Option, Result, RowsFile, command
 from ngramscan.reporting.layout import Layout, print_columns
+from ngramscan.rows import Label, Limits, Plot, row_kind
 from ngramscan.statistics.bounded_means import limit, tilted_distance
 from ngramscan.statistics.estimates import fields_of, t_quantile
 from ngramscan.statistics.proportions import wilson
@@ -34,19 +35,29 @@ UNUSUAL_ITEMS = 5
 _JUDGED = "rows of `evalcore judge`"
 
 
+@row_kind(
+    "agreement",
+    "Agreement of judges",
+    Plot(
+        "value",
+        panel=("statistic",),
+        label=("judges", "label"),
+    ),
+    key=("items",),
+)
 @dataclass(frozen=True, slots=True)
 class AgreementRow:
     """One coefficient of agreement, or one share of labels."""
 
-    statistic: str
+    statistic: Label
     """A coefficient, `unanimous`, `majority` (items whose majority label it is), `share` (of a
     judge's labels) or `missing`."""
-    judges: str
-    label: str | None
+    judges: Label
+    label: Label | None
     """The label of `majority` and `share`. None: it is not about a label, or votes are tied."""
     items: int
     count: int | None
-    value: float | None
+    value: Annotated[float | None, Limits("low", "high")]
     """The coefficient, or the share as a fraction."""
     low: float | None
     """Limit of the interval. None: there is none, and the note says why."""
@@ -54,11 +65,16 @@ class AgreementRow:
     note: str
 
 
+@row_kind(
+    "agreement --votes",
+    "Votes on each item",
+    key=("label", "votes", "judges"),
+)
 @dataclass(frozen=True, slots=True)
 class VoteRow:
     """The votes of the judges on one item."""
 
-    item: str
+    item: Label
     label: str | None
     """The label with the most votes. None: votes are tied, or there are none."""
     votes: int

@@ -22,6 +22,7 @@ from ngramscan.reading.row_files import read_table
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
+from ngramscan.rows import Label, row_kind
 
 Verdict = Literal["ok", "rounding", "mismatch", "different quantity", "not derivable"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
@@ -74,13 +75,18 @@ class _ClaimsFile(msgspec.Struct, forbid_unknown_fields=True):
                 raise ValueError(f"{other!r} is an alias twice")
 
 
+@row_kind(
+    "audit",
+    "Published figures, recomputed",
+    key=("published", "recomputed", "verdict"),
+)
 @dataclass(frozen=True, slots=True)
 class AuditRow:
     """A published figure, the figure recomputed from the tables, and the verdict."""
 
-    id: str
-    where: str
-    statement: str
+    id: Label
+    where: Label
+    statement: Label
     published: str | None
     """As printed; None if the paper prints no such figure."""
     recomputed: float | None

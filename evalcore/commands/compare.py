@@ -53,6 +53,18 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Columns, Layout, p_text, percent, print_line
+from ngramscan.rows import (
+    BenjaminiHochbergP,
+    HolmP,
+    Label,
+    Plot,
+    Points,
+    PValue,
+    Share,
+    UnansweredCount,
+    UnknownCount,
+    row_kind,
+)
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import benjamini_hochberg, disagreement, holm
 from ngramscan.statistics.streams import stream
@@ -81,47 +93,60 @@ _ADJUSTMENTS = {"holm": holm, "bh": benjamini_hochberg}
 Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 
 
+@row_kind(
+    "compare",
+    "Differences of methods",
+    Plot(
+        "difference",
+        panel=("dataset",),
+        label=("model", "group", "rule", "baseline", "treatment"),
+        aside="n = {n_problems}, p = {p_holm} (Holm)",
+        sides=("{baseline} better", "{treatment} better"),
+    ),
+    key=("n", "accuracy_baseline", "accuracy_treatment", "p", "p_holm"),
+    may_lack=("p_holm",),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompareRow:
     """Two methods on the same problems; accuracies, differences and their limits are fractions."""
 
-    dataset: str
-    model: str
+    dataset: Label
+    model: Label
     group: str = ""
     """The values of further columns that `--by` names."""
-    rule: str
-    baseline: str
-    treatment: str
+    rule: Label
+    baseline: Label
+    treatment: Label
     n: int
     """Pairs of answers that are compared. A missing answer counts as wrong unless excluded."""
-    n_no_answer: int
+    n_no_answer: UnansweredCount
     """Pairs in which a model gave no answer: it refused, was cut off, or wrote nothing."""
-    n_unknown: int
+    n_unknown: UnknownCount
     """Pairs left out because one result is unknown (no request, not run, not judged, a crash)."""
     treatment_only: int
     """Pairs in which only the treatment is right; with graded answers, has the higher score."""
     baseline_only: int
-    accuracy_baseline: float
-    accuracy_treatment: float
-    unanswered_baseline: float | None
+    accuracy_baseline: Share
+    accuracy_treatment: Share
+    unanswered_baseline: Share | None
     """Share of complete outputs in which no answer was found (they are wrong). None: unknown."""
-    unanswered_treatment: float | None
-    difference: float
+    unanswered_treatment: Share | None
+    difference: Points
     """Treatment minus baseline."""
-    difference_low: float | None
-    difference_high: float | None
-    p: float | None
-    p_exact: float | None
+    difference_low: Points | None
+    difference_high: Points | None
+    p: PValue | None
+    p_exact: PValue | None
     """By the exact McNemar test, which is conservative; None: graded answers or several models."""
-    p_holm: float | None
+    p_holm: HolmP | None
     """`p`, adjusted by Holm's method within the row's family of tests, never across rules. None:
     not tested, or adjusted by `--adjust bh`."""
     test: str
     n_complete: int
     """Pairs with an answer from both; the next two columns describe only these."""
-    difference_complete: float | None
-    p_complete: float | None
-    detectable: float | None
+    difference_complete: Points | None
+    p_complete: PValue | None
+    detectable: Share | None
     """The smallest difference that is found with 80% power, given how much the answers vary: one in
     the direction of the observed difference, where this matters."""
     note: str
@@ -145,39 +170,50 @@ class CompareRow:
     """How many these are."""
     n_clusters: int | None = None
     """Number of clusters that the compared problems are from, by `--cluster`. None: not given."""
-    p_bh: float | None = None
+    p_bh: BenjaminiHochbergP | None = None
     """`p`, adjusted by Benjamini and Hochberg's method within the family; None: by Holm's."""
     n_labelled: int | None = None
     """Pairs in which people labelled both outputs, with which the accuracies, the difference and
     its test are corrected. None: no labels are given."""
     judge_weight: float | None = None
     """The share of the judge's mean in the corrected one, from 0 to 1."""
-    difference_judged: float | None = None
+    difference_judged: Points | None = None
     """The difference by the judge alone, if it is corrected."""
 
 
+@row_kind(
+    "compare --averages",
+    "Average differences of methods",
+    Plot(
+        "difference",
+        panel=("dataset", "model"),
+        label=("average", "group", "rule", "baseline", "treatment"),
+        sides=("{baseline} better", "{treatment} better"),
+    ),
+    key=("parts", "n", "accuracy_baseline", "accuracy_treatment"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AverageRow:
     """Two methods averaged over several subtasks or benchmarks; shares are fractions."""
 
-    average: str
+    average: Label
     """`micro` weighs pairs equally, `macro over subtasks` or `benchmarks` weighs these equally."""
-    dataset: str
-    model: str
+    dataset: Label
+    model: Label
     group: str = ""
-    rule: str
-    baseline: str
-    treatment: str
+    rule: Label
+    baseline: Label
+    treatment: Label
     parts: int
     """Number of subtasks or benchmarks that have pairs to compare."""
     n: int
-    n_unknown: int
+    n_unknown: UnknownCount
     """Pairs left out because one result is unknown, including those of parts without any pair."""
-    accuracy_baseline: float
-    accuracy_treatment: float
-    difference: float
-    difference_low: float | None
-    difference_high: float | None
+    accuracy_baseline: Share
+    accuracy_treatment: Share
+    difference: Points
+    difference_low: Points | None
+    difference_high: Points | None
 
 
 class _Compared(NamedTuple):

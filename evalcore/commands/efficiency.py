@@ -27,6 +27,7 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout
+from ngramscan.rows import Label, Plot, Share, UnansweredCount, UnknownCount, row_kind
 from ngramscan.statistics import resampling
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL, Floats, Ratio, Resampling
 from ngramscan.statistics.streams import stream
@@ -64,28 +65,40 @@ _COST_QUOTIENTS = {
 }
 
 
+@row_kind(
+    "efficiency",
+    "Accuracy and tokens",
+    Plot(
+        "accuracy",
+        panel=("dataset", "model", "group", "rule"),
+        label=("method",),
+        scale="share",
+        across="mean_tokens",
+    ),
+    key=("n", "on_frontier"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EfficiencyRow:
     """The cost of one model's answers to one method's prompts; shares are fractions."""
 
-    dataset: str
-    model: str
+    dataset: Label
+    model: Label
     """`all` stands for the answers of all models together."""
     group: str = ""
     """The values of further columns that `--by` names."""
-    method: str
-    rule: str | None = None
+    method: Label
+    rule: Label | None = None
     n: int | None = None
-    n_no_answer: int | None = None
+    n_no_answer: UnansweredCount | None = None
     """Outputs that were refused, cut off or empty; they are wrong unless excluded from `n`."""
-    n_unknown: int | None = None
+    n_unknown: UnknownCount | None = None
     """Outputs left out of `n` because their result is unknown."""
     correct: float | None = None
     """The sum of the values."""
-    accuracy: float | None = None
-    accuracy_low: float | None = None
+    accuracy: Share | None = None
+    accuracy_low: Share | None = None
     """Limit of the 95% interval: Wilson's, with the effective number of problems or clusters."""
-    accuracy_high: float | None = None
+    accuracy_high: Share | None = None
     n_tokens: int | None = None
     """Outputs whose tokens are known; the columns that follow describe these."""
     mean_tokens: float | None = None
@@ -95,10 +108,10 @@ class EfficiencyRow:
     """All tokens divided by the number of correct answers. None: nothing is correct."""
     tokens_per_correct_low: float | None = None
     tokens_per_correct_high: float | None = None
-    accuracy_per_100_tokens: float | None = None
+    accuracy_per_100_tokens: Share | None = None
     """Mean accuracy, a fraction, divided by mean tokens, times 100: a ratio of means."""
-    accuracy_per_100_tokens_low: float | None = None
-    accuracy_per_100_tokens_high: float | None = None
+    accuracy_per_100_tokens_low: Share | None = None
+    accuracy_per_100_tokens_high: Share | None = None
     mean_of_ratios: float | None = None
     """Mean of the models' ratios, in rows of all models; cheap models have the most weight."""
     mean_prompt_tokens: float | None = None
@@ -114,7 +127,7 @@ class EfficiencyRow:
     """Number of outputs in `prompt_overhead`."""
     on_frontier: bool | None = None
     """No method of the model is at least as accurate and as cheap, and better in one of the two."""
-    frontier_share: float | None = None
+    frontier_share: Share | None = None
     """Share of the resamples in which the method is on the frontier."""
     note: str = ""
     n_clusters: int | None = None

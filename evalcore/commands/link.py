@@ -22,6 +22,7 @@ from ngramscan.reporting import refuse_other, to_frame
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout, p_text, print_columns
+from ngramscan.rows import AdjustedP, Label, Limits, Plot, Points, PValue, row_kind
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
 CORRELATIONAL = (
@@ -53,32 +54,49 @@ class PatternCount:
     documents_upper_estimate: float | None = None
 
 
+@row_kind(
+    "link",
+    "Prevalence and accuracy of pairs of methods",
+    Plot(
+        "prevalence_ratio",
+        panel=("index", "measure"),
+        label=("dataset", "model", "group", "rule", "baseline", "treatment"),
+        scale="log",
+    ),
+    Plot(
+        "difference",
+        panel=("index", "measure"),
+        label=("dataset", "model", "group", "rule", "baseline", "treatment"),
+        across="prevalence_ratio",
+    ),
+    key=("same_direction",),
+)
 @dataclass(frozen=True, slots=True)
 class LinkRow:
     """One pair of methods: its prevalence in one corpus, and its comparison in one model."""
 
-    index: str
-    measure: str
+    index: Label
+    measure: Label
     """The unit of the counts: `occurrences` or `documents`."""
-    dataset: str
-    model: str
-    rule: str
-    baseline: str
-    treatment: str
-    prevalence_ratio: float
+    dataset: Label
+    model: Label
+    rule: Label
+    baseline: Label
+    treatment: Label
+    prevalence_ratio: Annotated[float, Limits("prevalence_low", "prevalence_high")]
     """Treatment to baseline: ratio of the geometric means of count + 0.5 over patterns."""
     prevalence_low: float | None
     prevalence_high: float | None
     sum_ratio: float | None
     """Ratio of plain sums, which grows with the number of patterns; None: the baseline's is 0."""
-    difference: float
+    difference: Points
     """Accuracy of the treatment minus that of the baseline; fractions, as are the limits."""
-    difference_low: float | None
-    difference_high: float | None
-    p: float | None
+    difference_low: Points | None
+    difference_high: Points | None
+    p: PValue | None
     same_direction: bool
     """Whether the more frequent method is also the more accurate one."""
-    p_adjusted: float | None
+    p_adjusted: AdjustedP | None
     """`p`, adjusted within its family: the `p_holm` of `compare`, or its `p_bh`. There a
     comparison counts once, in however many indexes it stands."""
     group: str = ""
@@ -93,19 +111,29 @@ class LinkRow:
     family_tests: int | None = None
 
 
+@row_kind(
+    "link --ranks",
+    "Prevalence and accuracy, ranks of methods",
+    Plot(
+        "tau",
+        panel=("index", "measure"),
+        label=("dataset", "model", "group", "rule"),
+    ),
+    key=("methods", "p"),
+)
 @dataclass(frozen=True, slots=True)
 class RankRow:
     """How well the order of methods by prevalence agrees with the order by accuracy."""
 
-    index: str
-    measure: str
-    dataset: str
-    model: str
-    rule: str
+    index: Label
+    measure: Label
+    dataset: Label
+    model: Label
+    rule: Label
     methods: int
     tau: float | None
     """Kendall's tau-b, from -1 to 1; None: too few methods, or all have the same value."""
-    p: float | None
+    p: PValue | None
     """Two-sided permutation p-value over all orders of the methods."""
     note: str
     group: str = ""

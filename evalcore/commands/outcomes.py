@@ -37,6 +37,7 @@ from ngramscan.reporting.columns import (
 )
 from ngramscan.reporting.command import Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout
+from ngramscan.rows import Label, Limits, Plot, Share, UnansweredCount, UnknownCount, row_kind
 from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.estimates import fields_of, no_interval
 from ngramscan.statistics.proportions import mcnemar
@@ -57,6 +58,17 @@ _OPTIONAL = ("upper bound with adaptive", "all baselines but adaptive", "no answ
 _WINS = "model treatment baseline wins ties losses wins_by_test ties_by_test losses_by_test cells"
 
 
+@row_kind(
+    "outcomes",
+    "Joint outcomes of the adaptive method and its baselines",
+    Plot(
+        "selection_accuracy",
+        panel=("dataset", "model"),
+        label=("group", "rule", "adaptive", "baselines"),
+        scale="share",
+    ),
+    key=("n", "adaptive_right", "adaptive_wrong"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutcomeRow:
     """How an adaptive method does where its baselines succeed or fail; shares are fractions.
@@ -64,17 +76,17 @@ class OutcomeRow:
     `all` stands for all benchmarks or models together. `all_fail` to `only_adaptive` add up to `n`.
     """
 
-    dataset: str
-    model: str
+    dataset: Label
+    model: Label
     group: str = ""
     """The values of further columns that `--by` names, and the method if rules are compared."""
-    rule: str
-    adaptive: str
-    baselines: str
+    rule: Label
+    adaptive: Label
+    baselines: Label
     n: int
-    n_no_answer: int
+    n_no_answer: UnansweredCount
     """Problems with a refused, cut off or empty answer; it is wrong unless excluded from `n`."""
-    n_unknown: int
+    n_unknown: UnknownCount
     """Problems left out of `n` because one of the results is unknown."""
     all_fail: int
     all_solve: int
@@ -86,12 +98,12 @@ class OutcomeRow:
     only_adaptive: int
     all_baselines_but_adaptive: int
     """Problems in `adaptive_wrong` that all baselines solve, so that any choice would do."""
-    accuracy: float
+    accuracy: Share
     """Accuracy of the adaptive method."""
-    upper_bound: float
+    upper_bound: Share
     """Share of problems that at least one baseline solves."""
-    upper_bound_with_adaptive: float
-    selection_accuracy: float | None
+    upper_bound_with_adaptive: Share
+    selection_accuracy: Annotated[Share | None, Limits("selection_low", "selection_high")]
     """`adaptive_right` divided by `adaptive_right + adaptive_wrong`."""
     selection_low: float | None
     """Limit of the 95% Wilson interval. None: there is none, and the note says why."""
@@ -101,13 +113,18 @@ class OutcomeRow:
     """Number of clusters that the `n` problems are from, by `--cluster`. None: not given."""
 
 
+@row_kind(
+    "outcomes --wins",
+    "Wins, ties and losses",
+    key=("cells", "wins", "ties", "losses"),
+)
 @dataclass(frozen=True, slots=True)
 class WinRow:
     """How often a method beats a baseline, that is, solves more problems of a benchmark."""
 
-    model: str
-    baseline: str
-    treatment: str
+    model: Label
+    baseline: Label
+    treatment: Label
     cells: int
     """Combinations of a benchmark, a model and a group."""
     wins: int
@@ -122,6 +139,18 @@ class WinRow:
     alpha: float
 
 
+@row_kind(
+    "outcomes --agreements",
+    "Accuracy where two methods agree",
+    Plot(
+        "accuracy_agree",
+        panel=("dataset", "model"),
+        label=("group", "rule", "baseline", "adaptive"),
+        scale="share",
+        aside="{n_agree} of {n} agree",
+    ),
+    key=("n", "n_agree"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswersRow:
     """How accurate two methods are where they give the same answer; shares are fractions.
@@ -131,37 +160,37 @@ class AnswersRow:
     problems; None for several models together.
     """
 
-    dataset: str
-    model: str
+    dataset: Label
+    model: Label
     group: str = ""
-    rule: str
-    baseline: str
-    adaptive: str
+    rule: Label
+    baseline: Label
+    adaptive: Label
     n: int
     n_agree: int
-    agree: float | None
+    agree: Share | None
     """Share of problems to which both give the same answer."""
-    agree_low: float | None
-    agree_high: float | None
-    accuracy_agree: float | None
+    agree_low: Share | None
+    agree_high: Share | None
+    accuracy_agree: Share | None
     """Accuracy where both give the same answer."""
-    accuracy_agree_low: float | None
-    accuracy_agree_high: float | None
-    accuracy_baseline_differ: float | None
-    accuracy_baseline_differ_low: float | None
-    accuracy_baseline_differ_high: float | None
-    accuracy_adaptive_differ: float | None
-    accuracy_adaptive_differ_low: float | None
-    accuracy_adaptive_differ_high: float | None
-    accepted: float | None
+    accuracy_agree_low: Share | None
+    accuracy_agree_high: Share | None
+    accuracy_baseline_differ: Share | None
+    accuracy_baseline_differ_low: Share | None
+    accuracy_baseline_differ_high: Share | None
+    accuracy_adaptive_differ: Share | None
+    accuracy_adaptive_differ_low: Share | None
+    accuracy_adaptive_differ_high: Share | None
+    accepted: Share | None
     """Share of all problems with an answer that is right and that both give. It is the accuracy of
     taking an answer unless the other method disagrees, and of no answer otherwise."""
-    accepted_low: float | None
-    accepted_high: float | None
-    verified: float | None
+    accepted_low: Share | None
+    accepted_high: Share | None
+    verified: Share | None
     """The same if a verifier that never errs chooses between different answers: an upper bound."""
-    verified_low: float | None
-    verified_high: float | None
+    verified_low: Share | None
+    verified_high: Share | None
 
 
 _AGREED = "agree accuracy_agree accuracy_baseline_differ accuracy_adaptive_differ accepted verified"

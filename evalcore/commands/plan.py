@@ -25,6 +25,7 @@ from ngramscan.reading.row_files import Table
 from ngramscan.reporting.columns import print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Columns, Layout, print_line
+from ngramscan.rows import Label, Plot, Points, Share, row_kind
 from ngramscan.statistics.planning import Design, McNemarDesign, needed_n
 
 _LEGEND = (
@@ -34,9 +35,26 @@ _LEGEND = (
 )
 _SHARES = ("difference", "target_power", "power", "detectable", "discordance")
 _CURVE_POINTS = 24
-Share = Annotated[float | None, Option(least=0, most=1)]
+Probability = Annotated[float | None, Option(least=0, most=1)]
 
 
+@row_kind(
+    "plan",
+    "Planned comparisons",
+    key=(
+        "epochs",
+        "cluster_size",
+        "difference",
+        "target_power",
+        "needed_n",
+        "needed_answers",
+        "n",
+        "power",
+        "detectable",
+        "spread",
+        "test",
+    ),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRow:
     """The size that a comparison of two methods needs; differences and power are fractions.
@@ -44,18 +62,18 @@ class PlanRow:
     Names are empty if there is no pilot.
     """
 
-    dataset: str
-    model: str
-    rule: str
-    baseline: str
-    treatment: str
+    dataset: Label
+    model: Label
+    rule: Label
+    baseline: Label
+    treatment: Label
     epochs: int
     """Answers of each method to each problem."""
     cluster_size: int
     """Problems in each cluster; 1: problems are independent."""
-    difference: float
+    difference: Points
     """The true difference that is to be found."""
-    target_power: float
+    target_power: Share
     needed_n: int | None
     """Problems that find it with this power. None: more than ten million."""
     needed_clusters: int | None
@@ -64,30 +82,43 @@ class PlanRow:
     """Answers of each method to these problems."""
     n: int | None
     """The number of problems that the next two columns are about. None: it was not given."""
-    power: float | None
+    power: Share | None
     """How often a comparison of n problems finds the difference."""
-    detectable: float | None
+    detectable: Share | None
     """The smallest difference that n problems find with the target power. None: there is none."""
-    discordance: float | None
+    discordance: Share | None
     """Share of problems on which a single answer of one method alone is right. None: graded."""
     spread: float
     """Standard deviation of a problem's difference."""
     test: str
 
 
+@row_kind(
+    "plan --curve",
+    "Power against the number of problems",
+    Plot(
+        "power",
+        panel=("dataset", "model", "rule", "baseline", "treatment"),
+        label=("epochs",),
+        scale="share",
+        series="epochs",
+        across="n",
+    ),
+    key=("epochs", "difference"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PowerCurveRow:
     """The power of a planned comparison at one number of problems."""
 
-    dataset: str
-    model: str
-    rule: str
-    baseline: str
-    treatment: str
+    dataset: Label
+    model: Label
+    rule: Label
+    baseline: Label
+    treatment: Label
     epochs: int
-    difference: float
+    difference: Points
     n: int
-    power: float
+    power: Share
 
 
 class _Planned(NamedTuple):
@@ -259,8 +290,8 @@ def plan(
     problems: Annotated[int | None, Option(metavar="N", least=2)] = None,
     epochs: Annotated[int | Sequence[int], Option(metavar="N", least=1)] = (),
     accuracies: Annotated[float | Sequence[float], Option(metavar="A,B", least=0, most=1)] = (),
-    agreement: Share = None,
-    self_agreement: Share = None,
+    agreement: Probability = None,
+    self_agreement: Probability = None,
     cluster_size: Annotated[int, Option(metavar="N", least=1)] = 1,
     icc: Annotated[float, Option(least=0, most=1)] = 0.0,
     curve: RowsFile = None,

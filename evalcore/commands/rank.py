@@ -22,6 +22,7 @@ from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting.columns import for_paper, print_notes, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout, print_columns, print_line
+from ngramscan.rows import Heading, Label, Plot, Share, row_kind
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.judged_means import JudgedMean
 from ngramscan.statistics.ranks import PairTest, estimate_ranks
@@ -43,30 +44,41 @@ _LEGEND = (
 )
 
 
+@row_kind(
+    "rank",
+    "Ranks",
+    Plot(
+        "rank",
+        panel=("dataset",),
+        label=("model", "group", "method", "rule"),
+        aside="of {rank_of}",
+    ),
+    key=("n", "accuracy", "accuracy_low", "accuracy_high", "rank_of", "level"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedRow:
     """The place of one model with one method; accuracies are fractions."""
 
-    dataset: str
-    model: str
+    dataset: Label
+    model: Label
     group: str = ""
     """The values of further columns that `--by` names."""
-    method: str
-    rule: str
+    method: Label
+    rule: Label
     n: int
     """Problems that all in the list have a known result for; only these count."""
-    accuracy: float
+    accuracy: Share
     """The mean over problems of the mean over answers to the problem."""
-    accuracy_low: float | None
+    accuracy_low: Share | None
     """Limit of the interval of this accuracy alone."""
-    accuracy_high: float | None
+    accuracy_high: Share | None
     rank: int
     """1 plus the number of others with a higher accuracy; equal accuracies have the same rank."""
     rank_low: int
     """1 plus `better`: the best rank that the data allow."""
     rank_high: int
     """`rank_of` minus `worse`: the worst one."""
-    rank_of: int
+    rank_of: Annotated[int, Heading("ranked")]
     """How many are ranked in this list."""
     better: int
     """Others that are significantly better, by paired tests and Holm's procedure over all pairs."""
@@ -77,7 +89,7 @@ class RankedRow:
     """Problems with labels of people, with which the accuracy is corrected. None: no labels."""
     judge_weight: float | None = None
     """The share of the judge's mean in the corrected accuracy, from 0 to 1."""
-    accuracy_judged: float | None = None
+    accuracy_judged: Share | None = None
     """The accuracy by the judge alone, if it is corrected."""
     note: str = ""
 

@@ -246,7 +246,7 @@ def score(
         known = [summary for summary in summaries if summary.accuracy is not None]
         if not known:
             raise InputError(figure, "nothing to draw; no output has a known score")
-        save_figure(Path(figure), known, kind=scores.SUMMARIES)
+        save_figure(Path(figure), known)
     notices = [*_notices(layers, rows, problems), *of_passes]
     notices += [f"{summary.title}: {summary.note}" for summary in summaries if summary.note]
     failures += without_passes

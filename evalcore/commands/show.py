@@ -25,23 +25,29 @@ from ngramscan.reading.row_files import GivenTables, as_tables
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import print_line
+from ngramscan.rows import LABEL, Label, row_kind
 
 _LEAST_WIDTH, _MOST_WIDTH = 40, 100
 """Lines of fewer or more characters are hard to read; below that, outputs follow one another."""
 
 
+@row_kind(
+    "show",
+    "Outputs for a problem, side by side",
+    key=("output", "value", "status", "answer", "reason", "reply"),
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowRow:
     """One output for the problem, and what one rule or judge says of it."""
 
-    dataset: str
-    model: str
-    method: str
-    id: str
-    epoch: int | None
+    dataset: Label
+    model: Label
+    method: Label
+    id: Label
+    epoch: Annotated[int | None, LABEL]
     output: str | None
     """With its reasoning, if any. None: the model refused, or gave no text."""
-    rule: str | None = None
+    rule: Label | None = None
     """None: the output has no score."""
     value: float | None = None
     status: str = ""

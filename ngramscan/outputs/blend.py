@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
 from ngramscan.outputs.tokens import Flags, Ints
 from ngramscan.patterns.model import PatternSet
+from ngramscan.rows import AdjustedP, Heading, Label, Plot, Points, PValue, Share, row_kind
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.p_values import holm
@@ -29,104 +30,154 @@ NO_SOLVER = ("zs", "zero", "zero-shot")
 """Last parts of a prompt's name that name no solver: `f-1+zs` is the prefix alone."""
 
 
+@row_kind(
+    "blend",
+    "Outputs with markers of each method",
+    Plot(
+        "share",
+        panel=("dataset", "model"),
+        label=("prompt", "method"),
+        scale="share",
+        series="has_method",
+        aside="{with_marker} of {outputs} outputs",
+    ),
+    key=("has_method", "outputs", "with_marker"),
+)
 @dataclass(frozen=True, slots=True)
 class BlendRow:
     """One row: the markers of a method in the outputs of a prompt."""
 
-    dataset: str
-    model: str
-    prompt: str
-    method: str
-    has_method: bool
+    dataset: Label
+    model: Label
+    prompt: Label
+    method: Label
+    has_method: Annotated[bool, Heading("the prompt asks for the method")]
     """The prompt has the method, alone or joined."""
     outputs: int
     """Outputs that have text."""
     absent: int
     """Missing or empty outputs, which no other column counts."""
     with_marker: int
-    share: float | None
-    share_low: float | None
-    share_high: float | None
+    share: Share | None
+    share_low: Share | None
+    share_high: Share | None
     occurrences: int
     """Occurrences of all markers; one inside another counts for both."""
     per_1000_characters: float | None
     level: float
 
 
+@row_kind(
+    "blend --presence",
+    "Outputs with each pattern",
+    Plot(
+        "share",
+        panel=("dataset", "model"),
+        label=("pattern", "prompt"),
+        scale="share",
+        series="has_method",
+        aside="{with_pattern} of {outputs} outputs",
+    ),
+    key=("has_method", "outputs", "with_pattern"),
+)
 @dataclass(frozen=True, slots=True)
 class PresenceRow:
     """One row: a single marker in the outputs of a prompt."""
 
-    dataset: str
-    model: str
-    method: str
-    tier: str
-    pattern: str
+    dataset: Label
+    model: Label
+    method: Label
+    tier: Label
+    pattern: Label
     """The literal, or the name of a regex."""
-    prompt: str
-    has_method: bool
+    prompt: Label
+    has_method: Annotated[bool, Heading("the prompt asks for the method")]
     outputs: int
     with_pattern: int
-    share: float | None
-    share_low: float | None
-    share_high: float | None
+    share: Share | None
+    share_low: Share | None
+    share_high: Share | None
     occurrences: int
     generic: str | None
     """Why the pattern tells no method from another; the same in all rows of a pattern."""
     level: float
 
 
+@row_kind(
+    "blend --retention",
+    "Markers that outputs keep with a solver",
+    Plot(
+        "difference",
+        panel=("dataset", "model"),
+        label=("method", "prefix", "solver", "prompt_with"),
+        series="method",
+        aside="{pairs} pairs",
+        sides=("fewer with {solver}", "more with {solver}"),
+    ),
+    key=("pairs", "share_alone", "share_with", "p"),
+)
 @dataclass(frozen=True, slots=True)
 class RetentionRow:
     """One row: how far the markers of a prefix stay when a solver follows it."""
 
-    dataset: str
-    model: str
-    prefix: str
-    solver: str
-    method: str
+    dataset: Label
+    model: Label
+    prefix: Label
+    solver: Label
+    method: Label
     """The prefix's method, whose markers are counted."""
     prompt_alone: str | None
-    prompt_with: str
+    prompt_with: Label
     pairs: int
     """Problems with an output of both."""
     unpaired: int
     """Outputs without a partner, which are left out if there are pairs."""
-    share_alone: float | None
+    share_alone: Share | None
     """Mean of the problems' shares of outputs with a marker."""
-    share_with: float | None
-    difference: float | None
+    share_with: Share | None
+    difference: Points | None
     """Share with the solver minus share alone."""
-    difference_low: float | None
-    difference_high: float | None
-    retention: float | None
+    difference_low: Points | None
+    difference_high: Points | None
+    retention: Share | None
     """share_with / share_alone."""
     only_alone: int | None
     """Problems of which more outputs have a marker alone: a larger share, if there are several."""
     only_with: int | None
-    p: float | None
+    p: PValue | None
     """By `test`: exact McNemar, or sign flips if problems have several outputs."""
     level: float
     note: str
-    p_adjusted: float | None
+    p_adjusted: AdjustedP | None
     """`p`, adjusted by Holm's method within the family."""
     family: str
     """Which tests are adjusted together; empty without a test."""
     test: str = ""
 
 
+@row_kind(
+    "blend --isolation",
+    "Markers in outputs of their own method and of others",
+    Plot(
+        "ratio",
+        panel=("dataset", "model"),
+        label=("method",),
+        scale="log",
+    ),
+    key=("outputs_own", "outputs_others", "share_own", "share_others"),
+)
 @dataclass(frozen=True, slots=True)
 class IsolationRow:
     """One row: the markers of a method in outputs of its own prompts, and of those without it."""
 
-    dataset: str
-    model: str
-    method: str
+    dataset: Label
+    model: Label
+    method: Label
     outputs_own: int
     outputs_others: int
-    share_own: float | None
-    share_others: float | None
-    difference: float | None
+    share_own: Share | None
+    share_others: Share | None
+    difference: Points | None
     ratio: float | None
     ratio_low: float | None
     ratio_high: float | None

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import yaml
@@ -25,19 +25,30 @@ from ngramscan.outputs.ngrams import MinFrequency, Ngrams, count_ngrams
 from ngramscan.outputs.presence import PresenceTest, Sides
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
 from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, split_words, usual_forms
+from ngramscan.rows import LABEL, Label, Plot, PValue, Share, row_kind
 
 Columns = dict[str, NDArray[Any]]
 MODELS_NAMED = 3
 """More models of a side are only counted in a warning."""
 
 
+@row_kind(
+    "keyness",
+    "Key n-grams of the method",
+    Plot(
+        "log_ratio",
+        panel=("n",),
+        label=("ngram",),
+    ),
+    key=("count", "other_count", "q"),
+)
 @dataclass(frozen=True, slots=True)
 class KeynessRow:
     """One n-gram that is more frequent in the outputs of a method than in others."""
 
-    ngram: str
+    ngram: Label
     """As it is spaced most often in the outputs of the method."""
-    n: int
+    n: Annotated[int, LABEL]
     """Its length in words or characters."""
     count: int
     """Occurrences in the outputs of the method."""
@@ -47,9 +58,9 @@ class KeynessRow:
     other_per_million: float
     documents: int
     """Outputs of the method that have it."""
-    document_share: float
+    document_share: Share
     other_documents: int
-    other_document_share: float
+    other_document_share: Share
     g2: float
     """Log-likelihood ratio statistic of the counts."""
     log_ratio: float
@@ -59,7 +70,7 @@ class KeynessRow:
     """Limits of its interval, with problems as clusters."""
     dispersion: float
     """DP over the outputs of the method: 0 evenly spread, 1 all in one of the smallest."""
-    p: float
+    p: PValue
     """One-sided: a larger share of the outputs has it. This is not a test of G2."""
     q: float
     """The smallest share of false discoveries at which this n-gram is a discovery."""

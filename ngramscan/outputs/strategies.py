@@ -17,6 +17,7 @@ from ngramscan.outputs.reading import Output, OutputSet, number_problems
 from ngramscan.patterns.regexes import compile_regex, whole
 from ngramscan.reading.output_paths import Group
 from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
+from ngramscan.rows import Label, Plot, Share, row_kind
 from ngramscan.statistics.clusters import ClusteredShare
 
 STRATEGIES = ("Direct", "CoT", "PoT", "Hybrid")
@@ -56,14 +57,19 @@ class RuleSet:
     """The first that holds decides; the last holds always."""
 
 
+@row_kind(
+    "strategies --per-output",
+    "Strategy of each output",
+    key=("strategy", "formula_density", "rule"),
+)
 @dataclass(frozen=True, slots=True)
 class OutputStrategyRow:
     """One row: the strategy of one output, and what it was decided by."""
 
-    dataset: str
-    model: str
-    prompt: str
-    id: str
+    dataset: Label
+    model: Label
+    prompt: Label
+    id: Label
     strategy: str
     """`Direct`, `CoT`, `PoT` or `Hybrid`."""
     has_code: bool
@@ -73,33 +79,46 @@ class OutputStrategyRow:
     """Step markers before the last program."""
     words: int
     """Words outside of code and formulas."""
-    formula_density: float
+    formula_density: Share
     """Characters within formulas of all characters, 0 to 1: the paper's F-ratio of one output."""
     characters: int
     rule: str
     """The name of the rule that decided."""
 
 
+@row_kind(
+    "strategies",
+    "Strategies of outputs",
+    Plot(
+        "share",
+        panel=("dataset", "model"),
+        label=("prompt", "strategy"),
+        scale="share",
+        series="strategy",
+        aside="{with_strategy} of {outputs} outputs",
+    ),
+    key=("outputs", "with_strategy"),
+)
 @dataclass(frozen=True, slots=True)
 class StrategyRow:
     """One row: how many outputs of one group follow one strategy."""
 
-    dataset: str
-    model: str
+    dataset: Label
+    model: Label
     """`all` for all models together."""
-    prompt: str
-    strategy: str
+    prompt: Label
+    strategy: Label
     outputs: int
     """All outputs of the group that have text."""
     with_strategy: int
-    share: float
-    share_low: float | None
-    share_high: float | None
+    share: Share
+    share_low: Share | None
+    share_high: Share | None
     """Limits of the Wilson interval, with the effective sample size of outputs for the same
     problems. None for all models together if outputs have no id."""
-    mean_formula_density: float | None
+    mean_formula_density: Share | None
     """Mean of the outputs with this strategy; None if there are none."""
-    formula_density_of_group: float
+    formula_density_of_group: Share
     """The mean of all outputs of the group: the paper's F-ratio, as a share."""
     level: float
 

@@ -18,17 +18,30 @@ from ngramscan.outputs.markers import LEVEL, REGEX_TIER, MarkerCounts, mark_outp
 from ngramscan.outputs.reading import OutputSet
 from ngramscan.outputs.tokens import Flags, Floats, Ints
 from ngramscan.patterns.model import PatternSet
+from ngramscan.rows import Label, Plot, row_kind
 from ngramscan.statistics.estimates import Estimate, fields_of
 
 
+@row_kind(
+    "tiers",
+    "Specificity of each pattern",
+    Plot(
+        "ratio",
+        panel=("dataset", "model", "measure"),
+        label=("method", "pattern"),
+        scale="log",
+        series="tier",
+    ),
+    key=("measure", "tier", "tier_by_ratio"),
+)
 @dataclass(frozen=True, slots=True)
 class TierRow:
     """One row: a pattern in the outputs of its own method and of others."""
 
-    dataset: str
-    model: str
-    method: str
-    pattern: str
+    dataset: Label
+    model: Label
+    method: Label
+    pattern: Label
     outputs_own: int
     outputs_others: int
     with_pattern_own: int

@@ -14,6 +14,7 @@ from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.prevalence.contamination_rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.several_corpora import UNION
+from ngramscan.rows import Label, Plot, Share, row_kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,24 +27,37 @@ class Entry:
     """Empty: not known."""
 
 
+@row_kind(
+    "contaminate",
+    "Contamination of each entry",
+    Plot(
+        "eta",
+        panel=("index", "rule"),
+        label=("id",),
+        scale="share",
+        series="verdict",
+    ),
+    key=("windows", "found", "verdict"),
+    counts="found",
+)
 @dataclass(frozen=True, slots=True)
 class EntryRow:
     """How much of one entry occurs in one index, or in any of them (`union`)."""
 
-    index: str
-    rule: str
+    index: Label
+    rule: Label
     """The rule with all its choices, and the seed of random windows."""
-    id: str
+    id: Label
     windows: int
     asked: int
     """Windows that are known to occur, or not to."""
     found: int
     """Windows that occur."""
-    eta: float | None
+    eta: Share | None
     """Share of the windows that occur; None: some are unknown, or there are none."""
-    eta_low: float | None
+    eta_low: Share | None
     """The share if no unknown window occurs; None: there are no windows."""
-    eta_high: float | None
+    eta_high: Share | None
     """The share if all of them do."""
     verdict: EntryClass | None
     """None: the bounds of the share don't agree on one, or there are no windows."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, get_args
 from ngramscan.errors import InputError
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import EntryClass
+from ngramscan.rows import AdjustedP, Label, Plot, Points, PValue, Share, row_kind
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
 from ngramscan.statistics.power import ALPHA
@@ -51,39 +52,50 @@ class GivenScore:
     run: str | None = None
 
 
+@row_kind(
+    "contaminate --effects",
+    "Scores on clean and on contaminated entries",
+    Plot(
+        "difference",
+        panel=("index",),
+        label=("dataset", "model", "method", "score_rule"),
+        sides=("clean entries better", "dirty entries better"),
+    ),
+    key=("n_clean", "accuracy_clean", "n_dirty", "accuracy_dirty", "p"),
+)
 @dataclass(frozen=True, slots=True)
 class EffectRow:
     """The accuracy of a model with a method on entries by verdict; shares, not percent."""
 
-    index: str
-    dataset: str
-    model: str
-    method: str
-    score_rule: str
+    index: Label
+    dataset: Label
+    model: Label
+    method: Label
+    score_rule: Label
     n: int
     """Entries with a verdict and a known score."""
-    accuracy: float | None
+    accuracy: Share | None
     n_clean: int
-    accuracy_clean: float | None
+    accuracy_clean: Share | None
     """The score that remains on the clean part."""
-    accuracy_clean_low: float | None
-    accuracy_clean_high: float | None
+    accuracy_clean_low: Share | None
+    accuracy_clean_high: Share | None
     n_suspicious: int
-    accuracy_suspicious: float | None
-    accuracy_suspicious_low: float | None
-    accuracy_suspicious_high: float | None
+    accuracy_suspicious: Share | None
+    accuracy_suspicious_low: Share | None
+    accuracy_suspicious_high: Share | None
     n_dirty: int
-    accuracy_dirty: float | None
-    accuracy_dirty_low: float | None
-    accuracy_dirty_high: float | None
-    difference: float | None
+    accuracy_dirty: Share | None
+    accuracy_dirty_low: Share | None
+    accuracy_dirty_high: Share | None
+    difference: Points | None
     """Dirty minus clean."""
-    difference_low: float | None
-    difference_high: float | None
+    difference_low: Points | None
+    difference_high: Points | None
     level: float
-    p: float | None
+    p: PValue | None
     test: str
-    detectable: float | None
+    detectable: Share | None
     """The least true gain on dirty entries that would have been found, with p ≤ .05, in 80 of 100
     such comparisons; None: not even the largest possible one, or there is no comparison."""
     n_without_verdict: int
@@ -91,11 +103,11 @@ class EffectRow:
     n_without_score: int
     """Entries with a verdict whose score is not known."""
     note: str = ""
-    p_adjusted: float | None = None
+    p_adjusted: AdjustedP | None = None
     """`p`, adjusted by Holm's method within `family`."""
     family: str = ""
     """The tests adjusted together; indexes with the same clean and dirty entries count once."""
-    answer: str = ""
+    answer: Label = ""
     """`near`, `not near`: of dirty entries only those whose answer is; the others count as without
     a verdict. Empty: all."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import Rule
+from ngramscan.rows import LABEL, Label, Plot, Share, UnknownCount, row_kind
 from ngramscan.statistics.proportions import finite_share, wilson
 
 CURVE = tuple(f"{step / 20:.2f}" for step in range(1, 21))
@@ -14,18 +16,32 @@ CURVE = tuple(f"{step / 20:.2f}" for step in range(1, 21))
 THESE, SUCH = "all entries of the file", "entries like these"
 
 
+@row_kind(
+    "contaminate --shares",
+    "Contaminated shares of the benchmark",
+    Plot(
+        "share",
+        panel=("rule",),
+        label=("index", "verdict"),
+        scale="share",
+        series="verdict",
+        across="eta_from",
+        aside="{n} of {entries} entries",
+    ),
+    key=("entries", "n"),
+)
 @dataclass(frozen=True, slots=True)
 class ShareRow:
     """The share of entries of which so much occurs in one index, or in any (`union`)."""
 
-    index: str
-    rule: str
-    verdict: str
+    index: Label
+    rule: Label
+    verdict: Label
     """`clean`, `suspicious` or `dirty`; `dirty, answer near`, `dirty, answer not near`; `curve`:
     dirty if it began at `eta_from`."""
-    eta_from: float
+    eta_from: Annotated[Share, LABEL]
     """The share of an entry's windows that occur: at least this (0 of a dirty one: any), …"""
-    eta_below: float | None
+    eta_below: Share | None
     """… and less than this (0: none); None: no upper end."""
     entries: int
     """Entries with windows that were looked at."""
@@ -33,12 +49,12 @@ class ShareRow:
     """Entries of the file; those that were looked at are a random sample if they are fewer."""
     n: int
     """Entries of this verdict for certain."""
-    n_unknown: int
+    n_unknown: UnknownCount
     """Entries that windows without a request may bring to it."""
-    share: float | None
+    share: Share | None
     """n of entries; None: some are unknown, or there are none. The limits allow for both."""
-    share_low: float
-    share_high: float
+    share_low: Share
+    share_high: Share
     level: float
     seed: int | None
     """The seed of the sample; None: all entries were looked at."""

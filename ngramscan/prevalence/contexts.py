@@ -12,18 +12,24 @@ from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFai
 from ngramscan.indexes.tokens.base import is_token_level
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.draw_places import draw_places
+from ngramscan.rows import Label, row_kind
 
 _BYTES_PER_CHARACTER = 4
 """At most, in UTF-8."""
 
 
+@row_kind(
+    "contexts",
+    "Occurrences in context",
+    key=("left", "match", "right"),
+)
 @dataclass(frozen=True, slots=True)
 class ContextRow:
     """An occurrence and the text around it."""
 
-    index: str
-    pattern: str
-    document: str
+    index: Label
+    pattern: Label
+    document: Label
     offset: int | None
     """Bytes from the start of the document; None: unknown, as the start was not seen."""
     left: str

@@ -27,6 +27,7 @@ from ngramscan.prevalence.token_count import (
     is_of_bytes,
     note_of,
 )
+from ngramscan.rows import Label, Plot, row_kind
 
 OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
 SHOWN_REASONS = 5
@@ -34,19 +35,34 @@ _Reply = TypeVar("_Reply", QueryCount, Occurrences, TokenOccurrences, FoundMatch
 Row = TypeVar("Row")
 
 
+@row_kind(
+    "count",
+    "Counts",
+    Plot(
+        "occurrences",
+        panel=("index",),
+        label=("query",),
+        scale="log",
+        series="method",
+    ),
+    key=("documents",),
+    may_lack=("method", "tier", "kind", "documents", "occurrences_low", "occurrences_high"),
+    counts="occurrences",
+    adds_up=True,
+)
 @dataclass(frozen=True, slots=True)
 class CountRow:
     """How often one query occurs in one index."""
 
-    index: str
+    index: Label
     """Hosted indexes by their name in the catalog, however they were spelled."""
-    method: str | None
+    method: Label | None
     """None, like the next two: a literal that was given alone, outside a pattern set."""
-    tier: str | None
-    kind: str | None
-    pattern: str
+    tier: Label | None
+    kind: Label | None
+    pattern: Label
     """The text of the pattern."""
-    query: str
+    query: Label
     """The string that was counted: the text or one of its case variants."""
     occurrences: int
     documents: int | None

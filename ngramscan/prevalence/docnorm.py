@@ -40,9 +40,9 @@ from ngramscan.prevalence.draw_places import Found
 from ngramscan.prevalence.draws import (
     Counted,
     DocnormOptions,
+    DocumentShare,
     DrawRow,
     Seen,
-    Share,
     Texts,
     count_documents,
     documents_in,
@@ -62,17 +62,33 @@ from ngramscan.prevalence.estimators import (
 )
 from ngramscan.prevalence.token_count import note_of
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow, as_token_row
+from ngramscan.rows import Label, Plot, Share, row_kind
 
 
+@row_kind(
+    "docnorm",
+    "Documents with each pattern",
+    Plot(
+        "documents",
+        panel=("index",),
+        label=("pattern",),
+        scale="log",
+        series="method",
+    ),
+    key=("occurrences", "estimator"),
+    may_lack=("method", "tier"),
+    counts="documents",
+    adds_up=True,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocnormRow:
     """How many documents of one index contain a pattern."""
 
-    index: str
-    method: str | None
+    index: Label
+    method: Label | None
     """None, like the tier: a literal that was given alone, outside a pattern set."""
-    tier: str | None
-    pattern: str
+    tier: Label | None
+    pattern: Label
     occurrences: int
     draws: int | None = None
     """Occurrences that were drawn; None: the documents of all were counted."""
@@ -90,7 +106,7 @@ class DocnormRow:
     estimator: str
     """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or those of
     all occurrences are known; `files`: a sample of files was read."""
-    truncated_share: float | None = None
+    truncated_share: Share | None = None
     """Share of the draws whose document was seen only in part."""
     unique_documents: int | None = None
     """Distinct documents among the draws."""
@@ -348,7 +364,7 @@ def _drawn_row(
 
 def _documents_of_draws(
     documents: Sequence[str],
-    shares: Sequence[Share],
+    shares: Sequence[DocumentShare],
     *,
     total: int,
     options: DocnormOptions,

@@ -12,7 +12,7 @@ from ngramscan.patterns.model import Scope
 from ngramscan.patterns.overlaps import nesting, union_of_occurrences
 from ngramscan.prevalence.draws import Texts
 from ngramscan.prevalence.estimators import BoundedEstimate, ratio_of_documents
-from ngramscan.prevalence.totals import Total
+from ngramscan.prevalence.totals import Total, totals_kind
 
 LEANS_NOTE = (
     "the draws hardly vary: more than half of the interval's width comes from one added draw of"
@@ -20,6 +20,7 @@ LEANS_NOTE = (
 )
 
 
+@totals_kind
 @dataclass(frozen=True, slots=True)
 class DocnormTotal(Total):
     """One statistic of the documents of one method, or of one method against another."""

@@ -92,7 +92,7 @@ class Seen(NamedTuple):
     document: str
     is_truncated: bool | None
     """The document was seen only in part; None: not known."""
-    shares: dict[Texts, Share]
+    shares: dict[Texts, DocumentShare]
     """By the texts whose occurrences are looked for; empty: nothing was looked for."""
     row: DrawRow | None
 
@@ -255,7 +255,7 @@ def _look_at(
     key, row = (window.place.query,), None
     if isinstance(window, MarkedWindow):
         # Its marks tell the n-grams of one query, not where they are.
-        share = Share(1 / window.most, 1 / window.least, False)
+        share = DocumentShare(1 / window.most, 1 / window.least, False)
         return Seen(window.document, None, {key: share} if unions else {}, row)
     if unions and not _is_at(window, unions[key]):
         where = f"{index.name}, rank {window.place.rank} of shard {window.place.shard}"
@@ -304,7 +304,7 @@ def _draw_row(index: str, window: Window) -> DrawRow:
 # The share of a document that a draw counts for
 
 
-class Share(NamedTuple):
+class DocumentShare(NamedTuple):
     """The share of a document that a draw counts for."""
 
     lowest: float
@@ -314,7 +314,9 @@ class Share(NamedTuple):
     """The share is 1 for the first occurrence in a document and 0 for others."""
 
 
-def shares_beside(known: set[str], draws: Iterable[tuple[str, Share]]) -> list[Share]:
+def shares_beside(
+    known: set[str], draws: Iterable[tuple[str, DocumentShare]]
+) -> list[DocumentShare]:
     """Return the shares of draws and their documents; a document that is known has none."""
     return [
         share._replace(lowest=0.0, highest=0.0) if document in known else share
@@ -322,13 +324,13 @@ def shares_beside(known: set[str], draws: Iterable[tuple[str, Share]]) -> list[S
     ]
 
 
-_NOT_SEEN = Share(0.0, 1.0, False)
+_NOT_SEEN = DocumentShare(0.0, 1.0, False)
 """The share of a draw whose document was not looked at, as all occurrences are."""
 
 
 def document_share(
     window: Window | TokenWindow, owners: Owners, reach: int, estimator: Estimator
-) -> Share:
+) -> DocumentShare:
     """Return the share of a document that a draw counts for, among the occurrences of `owners`.
 
     In each document that contains any of them, the shares of all occurrences sum to 1: a draw that
@@ -341,22 +343,22 @@ def document_share(
     draw, so the shares still sum to 1.
     """
     if not _is_at(window, owners):
-        return Share(0.0, 0.0, False)
+        return DocumentShare(0.0, 0.0, False)
     text: Any = window.text
     starts = [start for needle in owners for start in find_starts(needle, text)]
     seen = len(starts)
     if estimator == "size-bias":
-        return Share(1 / (seen + _most_hidden(window, owners)), 1 / seen, False)
+        return DocumentShare(1 / (seen + _most_hidden(window, owners)), 1 / seen, False)
     if (
         estimator == "combined"
         and window.length <= len(text)
         and max(starts) <= reach
         and window.length - min(starts) <= reach
     ):
-        return Share(1 / seen, 1 / seen, False)
+        return DocumentShare(1 / seen, 1 / seen, False)
     if min(starts) < window.offset:
-        return Share(0.0, 0.0, True)
-    return Share(1.0 if window.starts_document else 0.0, 1.0, True)
+        return DocumentShare(0.0, 0.0, True)
+    return DocumentShare(1.0 if window.starts_document else 0.0, 1.0, True)
 
 
 def _most_hidden(window: Window | TokenWindow, needles: Iterable[Any]) -> int:

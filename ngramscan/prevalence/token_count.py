@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenOccurrences
 from ngramscan.patterns.model import Query
+from ngramscan.rows import Label, Plot, row_kind
 
 EVERY = "tokens are bytes: every occurrence of the string"
 """The note of an index of bytes, where an n-gram is the string."""
@@ -22,17 +23,31 @@ NO_WORD = (
 )
 
 
+@row_kind(
+    "count",
+    "Counts over tokens",
+    Plot(
+        "token_occurrences",
+        panel=("index",),
+        label=("query",),
+        scale="log",
+        series="method",
+    ),
+    may_lack=("method", "tier", "kind"),
+    counts="token_occurrences",
+    adds_up=True,
+)
 @dataclass(frozen=True, slots=True)
 class TokenCountRow:
     """How often the token n-grams of one query occur in one token-level index."""
 
-    index: str
-    method: str | None
+    index: Label
+    method: Label | None
     """None, like the next two: a literal that was given alone, outside a pattern set."""
-    tier: str | None
-    kind: str | None
-    pattern: str
-    query: str
+    tier: Label | None
+    kind: Label | None
+    pattern: Label
+    query: Label
     token_occurrences: int
     """Sum of the n-grams after a space and at the beginning of a line; a lower bound of the
     string's occurrences."""

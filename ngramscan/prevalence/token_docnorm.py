@@ -4,16 +4,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
+from ngramscan.rows import Label, Plot, Share, row_kind
 
+
+@row_kind(
+    "docnorm",
+    "Documents with each pattern, over tokens",
+    Plot(
+        "token_documents",
+        panel=("index",),
+        label=("pattern",),
+        scale="log",
+        series="method",
+    ),
+    key=("token_occurrences", "estimator"),
+    may_lack=("method", "tier"),
+    counts="token_documents",
+    adds_up=True,
+)
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenDocnormRow:
     """How many documents of one token-level index contain the token n-grams of a pattern."""
 
-    index: str
-    method: str | None
+    index: Label
+    method: Label | None
     """None, like the tier: a literal that was given alone, outside a pattern set."""
-    tier: str | None
-    pattern: str
+    tier: Label | None
+    pattern: Label
     token_occurrences: int
     draws: int | None = None
     """Occurrences that were drawn; None: the documents of all were counted."""
@@ -33,7 +50,7 @@ class TokenDocnormRow:
     """`combined`, `size-bias`, `first` or `unique`; `exact`: the document of each occurrence is
     known. A service doesn't show which occurrence is the first, so `combined` is `size-bias`
     there."""
-    truncated_share: float | None = None
+    truncated_share: Share | None = None
     """Share of the draws whose document was seen only in part; None: not known, or not looked at
     as all occurrences were drawn."""
     unique_documents: int | None = None

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ngramscan.patterns.model import Scope, scopes
 from ngramscan.patterns.overlaps import describe_overlaps, union_of_occurrences
 from ngramscan.prevalence.count import CountResult
 from ngramscan.prevalence.several_corpora import ALL, sum_over
+from ngramscan.rows import Label, Limits, row_kind
 from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_superiority
 
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
@@ -49,25 +50,30 @@ _QUANTILES = {
 }
 
 
+totals_kind = row_kind("totals", "Totals of methods", key=("value", "low", "high"))
+"""Makes a row type one of totals."""
+
+
+@totals_kind
 @dataclass(frozen=True, slots=True)
 class Total:
     """One statistic of one method, or of one method against another, in one index."""
 
-    index: str
+    index: Label
     """A name, `sum over N crawl snapshots`, or `all` for overlaps of patterns."""
-    tiers: str
+    tiers: Label
     """`T1`, `T2`, `T3` or `T1+T2`."""
-    method: str
-    versus: str | None
+    method: Label
+    versus: Label | None
     """The method that it is compared with; None: a statistic of one method."""
-    statistic: str
-    value: float | int | None
+    statistic: Label
+    value: Annotated[float | int | None, Limits("low", "high")]
     """None: unknown; `note` says why."""
     low: float | None = None
     high: float | None = None
     level: float | None = None
     note: str = ""
-    kind: str = ""
+    kind: Label = ""
     """The kind of all patterns in it: `narrative`, `latex` or `code`; empty: several kinds."""
 
 

@@ -28,6 +28,7 @@ from ngramscan.prevalence.spans import (
     find_spans,
     spans_within,
 )
+from ngramscan.rows import Label, Share, row_kind
 
 ALL_KINDS, NARRATIVE = "all", "narrative"
 SHORTEST = 2
@@ -74,18 +75,24 @@ class TraceOptions:
         return min(*shortest, SHORTEST) if knows_all else min(shortest)
 
 
+@row_kind(
+    "trace",
+    "How much of each output is in the corpus",
+    key=("words", "masked", "coverage", "novelty"),
+    counts="spans",
+)
 @dataclass(frozen=True, slots=True)
 class TraceRow:
     """How much of one text is in one index, or in any of them (`union`)."""
 
-    index: str
-    dataset: str
-    model: str
-    prompt: str
-    id: str
-    kind: str
+    index: Label
+    dataset: Label
+    model: Label
+    prompt: Label
+    id: Label
+    kind: Label
     """`all`; or with `--kinds` `narrative`, `latex` or `code`: the words that the row is about."""
-    unit: str
+    unit: Label
     """`words`, or `tokens` in an index over tokens, where all numbers of words are of those."""
     words: int
     """Words that count: all that are not masked."""
@@ -96,9 +103,9 @@ class TraceRow:
     """Spans of at least `min_words` words that have a word that counts."""
     longest: int
     """Words of the longest of them; it grows with the length of the text."""
-    coverage: float | None
+    coverage: Share | None
     """Share of the words that are in spans of at least `min_words`; None: there are no words."""
-    novelty: float | None
+    novelty: Share | None
     """Share of the n-grams of `min_words` words that the index lacks; None: there are none."""
     index_from: int
     index_to: int
@@ -106,19 +113,26 @@ class TraceRow:
     """Sum of 1 - coverage over these lengths, of verbatim spans only."""
     truncated_words: int | None
     """Words of the beginning that count, up to `--truncate`."""
-    coverage_truncated: float | None
+    coverage_truncated: Share | None
     """Coverage of the beginning alone."""
 
 
+@row_kind(
+    "trace --spans",
+    "Parts of outputs that the corpus has",
+    key=("start", "end", "words", "masked", "text", "occurrences"),
+    counts="occurrences",
+    adds_up=True,
+)
 @dataclass(frozen=True, slots=True)
 class SpanRow:
     """A part of a text that an index has verbatim."""
 
-    index: str
-    dataset: str
-    model: str
-    prompt: str
-    id: str
+    index: Label
+    dataset: Label
+    model: Label
+    prompt: Label
+    id: Label
     start: int
     end: int
     """Characters of the text, from 0."""

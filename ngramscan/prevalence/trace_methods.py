@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import fmean
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from ngramscan.prevalence.trace import (
     TraceResult,
     creativity_index,
 )
+from ngramscan.rows import HolmP, Label, PlainIf, Plot, Points, PValue, Share, row_kind
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.p_values import holm
@@ -38,6 +39,7 @@ ALL_MODELS = "all"
 CONTROL = "control"
 """The prompt of reference texts, which every model's outputs are compared with."""
 _Names = tuple[str, str, str, str]
+_Difference = Annotated[Points, PlainIf("measure", "creativity_index")]
 
 
 class Measure(NamedTuple):
@@ -53,16 +55,29 @@ class _Key(NamedTuple):
     problem: str
 
 
+@row_kind(
+    "trace --curve",
+    "Coverage of outputs by length of spans",
+    Plot(
+        "coverage",
+        panel=("index", "dataset", "model", "kind"),
+        label=("model",),
+        scale="share",
+        series="prompt",
+        across="length",
+    ),
+    key=("outputs",),
+)
 @dataclass(frozen=True, slots=True)
 class CurveRow:
     """How much of the outputs of one prompt is in spans of some length or longer."""
 
-    index: str
-    dataset: str
-    model: str
+    index: Label
+    dataset: Label
+    model: Label
     """`all` for all models together."""
-    prompt: str
-    kind: str
+    prompt: Label
+    kind: Label
     """`all`, or the kind of the words that the row is about."""
     length: int
     """Words."""
@@ -70,44 +85,56 @@ class CurveRow:
     """Outputs with a word that counts."""
     problems: int
     """Problems that these answer: the number of independent values."""
-    coverage: float
+    coverage: Share
     """Mean share of the words of an output that are in such spans."""
-    coverage_low: float | None
-    coverage_high: float | None
-    novelty: float | None
+    coverage_low: Share | None
+    coverage_high: Share | None
+    novelty: Share | None
     """Mean share of the n-grams of an output that the index lacks; None: no output has any."""
-    novelty_low: float | None
-    novelty_high: float | None
+    novelty_low: Share | None
+    novelty_high: Share | None
     level: float
     note: str = ""
     """Why there is no interval."""
 
 
+@row_kind(
+    "trace --differences",
+    "Differences of what prompts copy",
+    Plot(
+        "difference",
+        panel=("index", "measure"),
+        label=("dataset", "model", "prompt", "baseline"),
+        aside="{problems} problems, p = {p_holm} (Holm)",
+        sides=("more with {baseline}", "more with {prompt}"),
+    ),
+    key=("problems", "mean", "mean_baseline", "p", "p_holm"),
+)
 @dataclass(frozen=True, slots=True)
 class DifferenceRow:
     """How a measure differs between the outputs of two prompts for the same problems."""
 
-    index: str
-    dataset: str
-    model: str
+    index: Label
+    dataset: Label
+    model: Label
     """`all` for all models together."""
-    prompt: str
-    baseline: str
-    kind: str
+    prompt: Label
+    baseline: Label
+    kind: Label
     """`all`, or the kind of the words that the row is about."""
-    measure: str
+    measure: Label
     """`coverage`, `novelty`, `creativity_index`, or `coverage_truncated`."""
     problems: int
     """Problems with an output after both prompts."""
     mean: float
     mean_baseline: float
-    difference: float
+    difference: _Difference
     """The mean over problems of `prompt` minus `baseline`."""
-    difference_low: float | None
-    difference_high: float | None
-    p: float | None
+    difference_low: _Difference | None
+    difference_high: _Difference | None
+    p: PValue | None
     """The p-value for a true difference of 0."""
-    p_holm: float | None
+    p_holm: HolmP | None
     """`p`, adjusted by Holm's method within `family`: all rows of the same index."""
     level: float
     note: str = ""

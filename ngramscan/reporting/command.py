@@ -21,14 +21,13 @@ from functools import partial, wraps
 from itertools import chain
 from pathlib import Path
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast, get_type_hints
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.options import NewFile, Option, Rows, RowsFile, Shared
 from ngramscan.reading.versions import one_version_each
-from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.notebook import Notebook, notebook
 from ngramscan.reporting.options import (
     FOR_TABLE,
@@ -37,7 +36,6 @@ from ngramscan.reporting.options import (
     parameters,
     suggestion,
 )
-from ngramscan.reporting.plots import Kind
 from ngramscan.reporting.provenance import Run, python_call
 from ngramscan.reporting.rows import (
     choose_target,
@@ -47,6 +45,7 @@ from ngramscan.reporting.rows import (
     write_rows,
 )
 from ngramscan.reporting.signatures import documentation_of, hints_of, option_of, signature_of
+from ngramscan.rows import RowKind, kind_of_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +198,7 @@ def _shown_in(
 def _tables_of(result: Result[Any]) -> list[str]:
     """Return the summary of many rows as lines; few rows are seen at once in their frame."""
     rows = list(result.rows)
-    kind = kind_of(get_type_hints(result.row_type)) if len(rows) > _FEW_ROWS else None
+    kind = kind_of_type(result.row_type) if len(rows) > _FEW_ROWS else None
     if kind is None:
         return []
     # They are slow to import.
@@ -228,7 +227,7 @@ def frame_of(result: Result[Any]) -> pd.DataFrame:
     indexes in words (`sizes`), and sentences on what the rows say (`summary`).
     """
     rows = list(result.rows)
-    kind = kind_of(get_type_hints(result.row_type))
+    kind = kind_of_type(result.row_type)
     needed = kind.marks if kind else frozenset[str]()
     frame = without_empty_columns(to_frame(rows, result.row_type), result.row_type, needed)
     first = [name for name in result.first_columns if name in frame]
@@ -238,7 +237,7 @@ def frame_of(result: Result[Any]) -> pd.DataFrame:
     return frame
 
 
-def summary_of(rows: Sequence[Any], kind: Kind) -> list[str]:
+def summary_of(rows: Sequence[Any], kind: RowKind) -> list[str]:
     """Return what some rows of a kind say, in sentences."""
     # They are slow to import.
     from ngramscan.reporting.page.results import MOST_ROWS, Results

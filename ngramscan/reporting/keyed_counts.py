@@ -12,17 +12,6 @@ from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.options import refuse_other
 
-COUNT_COLUMNS = {
-    "count": ("occurrences", "token_occurrences"),
-    "docnorm": ("documents", "token_documents"),
-    "contaminate": ("found",),
-    "trace": ("spans",),
-    "trace --spans": ("occurrences",),
-}
-"""The columns of counts, by the kind of rows; those of several rows with one key add up if they are
-of different patterns or spans."""
-_ADDED_UP = {"count", "docnorm", "trace --spans"}
-
 
 def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, dict[str, float]]:
     """Return the counts of a table by index, empty if it names none, and by the column `key`.
@@ -36,17 +25,18 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
         there = f"available: {', '.join(columns)}; name one with --on COLUMN=NAME"
         raise InputError(name_of(table), f"no column {key}; {there}")
     kind = kind_of(columns)
-    name = kind.name if kind else ""
     refuse_other("--count", [column] if column else [], columns)
     if column is None:
-        column = _count_column(name_of(table), given, COUNT_COLUMNS.get(name, ()), key)
+        column = _count_column(
+            name_of(table), given, [kind.counts] if kind and kind.counts else (), key
+        )
     found: dict[str, dict[str, float]] = defaultdict(dict)
     for place, row in given:
         value, number = key_in(place, row, key), number_in(place, row, column)
         counts = found[row.get("index") or ""]
         if number < 0:
             raise InputError(place, f"{column}: {number:g} is not a count")
-        if value in counts and name not in _ADDED_UP:
+        if value in counts and not (kind and kind.adds_up):
             raise InputError(place, f"two rows of {key} {value}; keep one")
         counts[value] = counts.get(value, 0.0) + number
     return dict(found)

@@ -95,7 +95,7 @@ def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any],
         return rows, types[0]
     hints: dict[str, Any] = {}
     for kind in types:
-        for name, hint in get_type_hints(kind).items():
+        for name, hint in get_type_hints(kind, include_extras=True).items():
             hints[name] = hints.get(name) | hint
     columns = [(name, hint, None) for name, hint in hints.items()]
     row_type = make_dataclass("Row", columns, frozen=True, slots=True)

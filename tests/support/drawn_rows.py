@@ -12,7 +12,7 @@ import pytest
 
 from ngramscan.reporting.charts.figure import MOST_ROWS, Figure
 from ngramscan.reporting.charts.panels import draw
-from ngramscan.reporting.kinds import KINDS, kind_of
+from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.results import Results
 
 Row = dict[str, Any]
@@ -23,7 +23,7 @@ PLACE = 1e-4
 
 def results_of(rows: list[Row], title: str) -> Results:
     """Return rows as a page reads them, of the kind that has this title."""
-    kind = next(one for one in KINDS if one.title == title)
+    kind = next(one for one in all_kinds() if one.title == title)
     columns = (*rows[0],) if rows else (*sorted(kind.needs),)
     found = kind_of(columns)
     assert found is not None

@@ -29,10 +29,11 @@ from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.prevalence.trace import SpanRow, TraceRow
 from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
-from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.rows import together
+from ngramscan.rows import RowKind
 
-KIND_OF = {kind.title: kind for kind in KINDS}
+KIND_OF = {kind.title: kind for kind in all_kinds()}
 """Kinds of results, by their titles."""
 
 TYPES: dict[str, tuple[type, ...]] = {
@@ -92,3 +93,8 @@ def hints_of(title: str) -> dict[str, Any]:
     types = TYPES[title]
     row_type = together([], types)[1] if len(types) > 1 else types[0]
     return get_type_hints(row_type)
+
+
+def numbers_of(kind: RowKind) -> set[str]:
+    """Return the columns of a kind's rows that hold numbers or truth values."""
+    return {column.name for column in kind.columns if column.is_number}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.reporting.layout import cell, percent
-from ngramscan.reporting.plots import Scale, Unit
+from ngramscan.rows import Scale, Unit
 
 _ZERO_STRIP = 0.12
 """The part of a logarithmic axis that is kept for zeros."""

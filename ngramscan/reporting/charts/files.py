@@ -16,6 +16,7 @@ from ngramscan.reporting import check_writable, write_whole
 from ngramscan.reporting.charts.shapes import tag
 from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.rows import record_of
+from ngramscan.rows import kind_of_type
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from ngramscan.reporting.charts.figure import Figure
     from ngramscan.reporting.page.results import Results
-    from ngramscan.reporting.plots import Kind
 
 FORMATS = (".svg", ".png", ".pdf")
 _INCH = 96.0
@@ -45,18 +45,16 @@ def check_target(path: Path) -> None:
     check_writable(path)
 
 
-def save_figure(path: Path, *tables: Sequence[Any], kind: Kind | None = None) -> None:
+def save_figure(path: Path, *tables: Sequence[Any]) -> None:
     """Draw the rows of some tables below each other, as a page does, and write them to a file.
 
-    `kind` is needed where rows are not those of a file. The same rows give the same bytes.
+    The same rows give the same bytes.
     """
     from ngramscan.reporting.charts.figure import IN_A_FILE
     from ngramscan.reporting.charts.panels import draw
 
     check_target(path)
-    figures = [
-        figure for rows in tables if rows for figure in draw(_results(rows, kind), IN_A_FILE)
-    ]
+    figures = [figure for rows in tables if rows for figure in draw(_results(rows), IN_A_FILE)]
     if not figures:
         raise InputError(str(path), "nothing to draw; no row has a value")
     svg = str(_sheet_of_page(figures))
@@ -82,13 +80,14 @@ def _save_picture(path: Path, sheet: ElementTree.Element, suffix: str) -> None:
         write_whole(path, lambda new: picture.savefig(new, format=suffix, **options))
 
 
-def _results(rows: Sequence[Any], kind: Kind | None) -> Results:
+def _results(rows: Sequence[Any]) -> Results:
     """Return rows of dataclasses, or of named tuples, as if they were read from a file."""
     from ngramscan.reporting.page.results import Results
 
     found = [row._asdict() if hasattr(row, "_asdict") else record_of(row) for row in rows]
     columns = (*dict.fromkeys(name for row in found for name in row),)
-    kind = kind or kind_of(columns)
+    kinds = {kind_of_type(type(row)) for row in rows}
+    kind = kinds.pop() if len(kinds) == 1 else kind_of(columns)
     if kind is None:
         raise ValueError(f"no figure for rows of {', '.join(columns)}")
     return Results(kind, "", columns, [dict.fromkeys(columns) | row for row in found])

@@ -9,16 +9,16 @@ from typing import Any
 from ngramscan.reporting.charts.axes import Axis, number, value_text
 from ngramscan.reporting.charts.plots import Panel, Point
 from ngramscan.reporting.charts.shapes import short
-from ngramscan.reporting.plots import Plot, Unit, in_words, unit_of
+from ngramscan.rows import Plot, Unit
 
 _LONGEST, _LONGEST_SIDE = 120, 14
 Row = dict[str, Any]
 
 
-def name_of(value: Any, column: str = "") -> str:
-    """Return a value that tells rows apart, as a name."""
+def name_of(value: Any, heading: str = "") -> str:
+    """Return a value that tells rows apart, as a name; `heading` is that of its column."""
     if isinstance(value, bool):
-        return f"{in_words(column)}: {'yes' if value else 'no'}".removeprefix(": ")
+        return f"{heading}: {'yes' if value else 'no'}".removeprefix(": ")
     return "" if value is None else short(str(value), _LONGEST)
 
 
@@ -28,10 +28,11 @@ def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
     known = [label, series] if series != label and plot.series not in plot.label else [label]
     head = ", ".join(filter(None, known))
     value = value_text(row.get(plot.value), unit)
-    parts = [f"{in_words(plot.value)} {value}", _limits(row, (plot.low, plot.high), unit)]
+    parts = [f"{plot.columns[plot.value].heading} {value}", _limits(row, plot.limits, unit)]
     if plot.across:
-        across = unit_of(plot.across, [row])
-        parts.append(f"{in_words(plot.across)} {value_text(row[plot.across], across)}")
+        column = plot.columns[plot.across]
+        across = column.unit_in([row])
+        parts.append(f"{column.heading} {value_text(row[plot.across], across)}")
         parts.append(_limits(row, plot.across_limits, across))
     text = "; ".join(filter(None, parts))
     return f"{head}: {text}" if head else text
@@ -71,7 +72,7 @@ def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) 
 
 def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Point]) -> str:
     """Return the name of an axis of values; that of differences has the level of intervals."""
-    name = in_words(plot.value)
+    name = plot.columns[plot.value].heading
     if unit == "points":
         name = f"{name}, percentage points"
     level = _level(rows, points) if any(plot.sides) else ""
@@ -97,7 +98,9 @@ def sides_of(plot: Plot, rows: Sequence[Row]) -> tuple[str, str]:
     for name in fields:
         values = {row.get(name) for row in rows}
         value = values.pop() if len(values) == 1 else None
-        names[name] = in_words(name) if value is None else short(str(value), _LONGEST_SIDE)
+        names[name] = (
+            plot.columns[name].heading if value is None else short(str(value), _LONGEST_SIDE)
+        )
     lower, upper = (side.format_map(names) for side in plot.sides)
     return (f"← {lower}" if lower else "", f"{upper} →" if upper else "")
 
@@ -125,7 +128,7 @@ def caption_of(panel: Panel, plot: Plot, rows: Sequence[Row], counts: tuple[int,
     lines = {
         f"Bars: {interval}s.": any(size.has_limits for size in sizes) and not is_on_axis,
         "Arrows: no limit on that side.": bool(ends),
-        "Open marks: no interval; the value is exact, or the table says why.": plot.low
+        "Open marks: no interval; the value is exact, or the table says why.": plot.limits[0]
         and any(size.value is not None and not size.has_limits for size in sizes),
         "Bars without a mark: only bounds are known.": any(size.value is None for size in sizes),
         "Logarithmic axis.": panel.axis.is_log and not panel.axis.has_zeros,

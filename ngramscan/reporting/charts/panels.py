@@ -26,7 +26,7 @@ from ngramscan.reporting.charts.styles import styles_of
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import cell, p_text
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.plots import Plot, Unit, in_words, unit_of
+from ngramscan.rows import Plot, Unit
 
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
@@ -146,7 +146,9 @@ def _styles(rows: Sequence[Row], plot: Plot) -> dict[str, int]:
     if plot.series:
         found = styles_of(rows, plot.series)
         present = dict.fromkeys(row.get(plot.series) for row in rows)
-        return {name_of(value, plot.series): found[value] for value in present}
+        return {
+            name_of(value, plot.columns[plot.series].heading): found[value] for value in present
+        }
     names = dict.fromkeys(_series(row, plot) for row in rows)
     return {name: style for style, name in enumerate(names)}
 
@@ -154,12 +156,14 @@ def _styles(rows: Sequence[Row], plot: Plot) -> dict[str, int]:
 def _series(row: Row, plot: Plot) -> str:
     """Return what a mark's style stands for: the label, where marks have no row of their own."""
     if plot.series:
-        return name_of(row.get(plot.series), plot.series)
+        return name_of(row.get(plot.series), plot.columns[plot.series].heading)
     return _label(row, plot) if plot.across and plot.across != _STEPS else ""
 
 
 def _label(row: Row, plot: Plot) -> str:
-    names = {column: name_of(row.get(column), column) for column in plot.label}
+    names = {
+        column: name_of(row.get(column), plot.columns[column].heading) for column in plot.label
+    }
     if {*_PAIR} <= {*names}:
         names["treatment"] += f" vs. {names.pop('baseline')}"
     if {"prompt", "baseline"} <= {*names}:
@@ -170,7 +174,7 @@ def _label(row: Row, plot: Plot) -> str:
 
 
 def _limits(row: Row, plot: Plot) -> list[float]:
-    values = [number(row.get(column)) for column in (plot.low, plot.high)]
+    values = [number(row.get(column)) for column in plot.limits]
     return [value for value in values if value is not None]
 
 
@@ -219,15 +223,15 @@ def _figure(
 ) -> Figure:
     drawable = _drawable(rows, plot)
     shown = _most(drawable, plot, setting.most_rows)
-    unit = unit_of(plot.value, rows)
+    unit = plot.columns[plot.value].unit_in(rows)
     numbers = domain or [value for row in shown for value in _all(row, plot)]
     axis = make_axis(numbers, plot.scale, unit)
     points = [_point(row, plot, unit, styles) for row in shown]
     present = dict.fromkeys(_series(row, plot) for row in shown)
-    absent = f"no {in_words(plot.series)}"
+    absent = f"no {plot.columns[plot.series].heading}"
     is_named = plot.series not in plot.label and len(styles) > 1
     names = [(name or absent, styles[name]) for name in present] if is_named else []
-    value_name = in_words(plot.value)
+    value_name = plot.columns[plot.value].heading
     panel = Panel(
         summarise(title, value_name, points, axis),
         axis_name(plot, unit, shown, points),
@@ -259,9 +263,9 @@ def _with_across(panel: Panel, plot: Plot, rows: Sequence[Row]) -> Panel:
     given = [number(row.get(column)) for row in rows for column in _ends_across(plot)]
     numbers = [value for value in given if value is not None]
     is_wide = min(numbers) > 0 and max(numbers) >= 30 * min(numbers)
-    unit = unit_of(plot.across, rows)
+    unit = plot.columns[plot.across].unit_in(rows)
     axis = make_axis(numbers, "log" if is_wide and not is_step else "linear", unit)
-    name = "eta, at least" if is_step else in_words(plot.across)
+    name = "eta, at least" if is_step else plot.columns[plot.across].heading
     at_one = plot.across.endswith("ratio") and axis.is_log
     return replace(
         panel,
@@ -277,7 +281,7 @@ def _ends_across(plot: Plot) -> tuple[str, str, str]:
 
 
 def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
-    columns = (plot.value, plot.low, plot.high)
+    columns = (plot.value, *plot.limits)
     value, low, high = (number(row.get(column)) for column in columns)
     label, series = _label(row, plot), _series(row, plot)
     across = None

@@ -17,14 +17,13 @@ from ngramscan.prevalence.marks import LEVELS
 from ngramscan.progress import counted, marked_line
 from ngramscan.reporting.charts.figure import Figure
 from ngramscan.reporting.charts.panels import draw
-from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.layout import cell
 from ngramscan.reporting.page.display import Shown, shortened, show_rows
 from ngramscan.reporting.page.findings import Finding, brackets, find, weight_of
 from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
-from ngramscan.reporting.plots import in_words
 from ngramscan.reporting.sentences.assemble import describe_level, sentences
 from ngramscan.reporting.sentences.families import count_families
 from ngramscan.reporting.sentences.sentence import Sentence
@@ -90,7 +89,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
     """Return the page of some results; `made_at` is ISO 8601, UTC."""
     from markupsafe import Markup  # slow to import, with jinja2
 
-    order = [kind.title for kind in KINDS]
+    order = [kind.title for kind in all_kinds()]
     results = sorted(results, key=lambda one: order.index(one.kind.title))
     kinds = Counter(result.kind.name for result in results)
     families = count_families(results)
@@ -228,7 +227,7 @@ def _missing(results: Results, table: Shown) -> Iterator[str]:
         yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
     value = results.kind.plots[0].value if results.kind.plots else ""
     if value and (absent := sum(row[value] is None for row in results.rows)):
-        noun = _MEASURES.get(value, in_words(value))
+        noun = _MEASURES.get(value, results.kind.columns[value].heading)
         yield f"no {noun} for {absent:,} of {counted(len(results.rows), 'row')}"
     if unknown := sum(row["n_unknown"] for row in results.rows if row.get("n_unknown")):
         yield f"{counted(unknown, 'unknown result')}, counted in each row that leaves them out"

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from ngramscan.progress import marked_line, visible, visible_json
 from ngramscan.reporting.layout import UNKNOWN, cell, percent
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.plots import Unit, in_words, limits_of, unit_of
+from ngramscan.rows import Unit
 
 FIRST_ROWS = 100
 """Rows that the page has as HTML; its script shows the others."""
@@ -24,8 +24,6 @@ _CUT = 300
 _SIDE = 80
 """Characters of a text that are shown at once, and of the text beside a match."""
 _SIDES = ("left", "match", "right")
-_STARTS = {"selection_accuracy": "selection", "prevalence_ratio": "prevalence"}
-"""Values whose limits have a name of their own."""
 _FOUND = (
     *("value", "per_gigabyte", "verdict", "p_holm", "p_adjusted", "q", "p", "n", "n_problems"),
     *("problems", "pairs", "groups", "outputs", "entries"),
@@ -160,9 +158,10 @@ def _ordered(results: Results) -> list[str]:
 
 def _column(name: str, results: Results, constant: set[str], is_concordance: bool) -> Column:
     is_number = _is_numeric(row[name] for row in results.rows)
-    unit = unit_of(name, results.rows) if is_number else "number"
-    heading = "source" if name == "metadata" and is_concordance else in_words(name)
-    ends = limits_of(name, _STARTS.get(name, ""))
+    column = results.kind.columns[name]
+    unit = column.unit_in(results.rows) if is_number else "number"
+    heading = "source" if name == "metadata" and is_concordance else column.heading
+    ends = column.limits
     is_joined = (
         is_number
         and not {name, *ends} <= constant

@@ -14,15 +14,13 @@ from typing import Any
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, decoded_as, name_of, read_table
 from ngramscan.reading.streams import read_bytes, unpacked_path
-from ngramscan.reporting.kinds import KINDS, kind_of
-from ngramscan.reporting.plots import Kind
+from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
+from ngramscan.rows import RowKind
 
 MOST_ROWS = 10_000
 """Rows of a table that a page has."""
 _WORDS = {"": None, "true": True, "false": False}
-_MAY_BE_EMPTY = frozenset({"left", "right", "metadata", "note", "reason", "test", "tokens"})
-"""Columns where nothing is an empty text; in others it is unknown. CSV writes both as nothing."""
 _LONGEST, _MOST_NAMES = 40, 12
 """Limits of the values and of the numbers of names in messages."""
 
@@ -31,7 +29,7 @@ _LONGEST, _MOST_NAMES = 40, 12
 class Results:
     """The rows of one file."""
 
-    kind: Kind
+    kind: RowKind
     name: str
     """The name of the file, or `data frame`."""
     columns: tuple[str, ...]
@@ -87,29 +85,29 @@ def _read_run(path: Path) -> tuple[Run | None, bool]:
     return run, run.sha256 not in {"", sha256(content).hexdigest()}
 
 
-def _kind(name: str, columns: Collection[str]) -> Kind:
+def _kind(name: str, columns: Collection[str]) -> RowKind:
     if kind := kind_of(columns):
         return kind
-    near = max(KINDS, key=lambda kind: len(kind.marks & {*columns}) / len(kind.marks))
+    near = max(all_kinds(), key=lambda kind: len(kind.marks & {*columns}) / len(kind.marks))
     lacking = sorted(near.marks - {*columns})
     listed = ", ".join([str(column)[:_LONGEST] for column in columns][:_MOST_NAMES])
     more = ", …" * (len(columns) > _MOST_NAMES)
     problem = f"not a results file of ngramscan or evalcore, with columns {listed}{more}"
     if len(lacking) > len(near.marks) / 2:
-        names = ", ".join(dict.fromkeys(kind.methods for kind in KINDS))
+        names = ", ".join(dict.fromkeys(kind.methods for kind in all_kinds()))
         raise InputError(name, f"{problem}; expected rows of {names}")
     raise InputError(name, f"{problem}; rows of `{near.name}` also have {', '.join(lacking)}")
 
 
-def _value(value: Any, column: str, kind: Kind, place: str) -> int | float | bool | str | None:
+def _value(value: Any, column: str, kind: RowKind, place: str) -> int | float | bool | str | None:
     """Return a plain value, of a type that the column decides: CSV has texts only."""
     value = value.item() if hasattr(value, "item") else value  # a number of NumPy
     if value is None or _is_nan(value):
-        return "" if column in _MAY_BE_EMPTY else None
-    if column in kind.numbers:
+        return "" if kind.columns[column].is_text else None  # CSV writes both as nothing
+    if kind.columns[column].is_number:
         return _number(value, f"{place}: {column}")
     text = value if isinstance(value, str) else _text(value)
-    return text if text or column in _MAY_BE_EMPTY else None
+    return text if text or kind.columns[column].is_text else None
 
 
 def _text(value: Any) -> str:

@@ -23,7 +23,7 @@ _WHERE = ("dataset", "model", "group", "rule")
 _MOST_ROWS = 2
 """Rows, or groups of them, that have sentences each."""
 _MOST_METHODS = 4
-_SELECTION = Measure("selection_accuracy", unit="%", limits="selection")
+_SELECTION = Measure("selection_accuracy", unit="%", limits=("selection_low", "selection_high"))
 _AGREE = Measure("agree", unit="%")
 _RIGHT_IF_SAME = Measure("accuracy_agree", unit="%")
 _BASELINE_ALONE = Measure("accuracy_baseline_differ", unit="%")

@@ -26,7 +26,7 @@ _COMPARISON = (*_WHERE, "treatment", "baseline")
 _MOST_PAIRS = 2
 _MOST_INDEXES = 4
 _MOST_TAUS = 3
-_RATIO = Measure("prevalence_ratio", limits="prevalence")
+_RATIO = Measure("prevalence_ratio", limits=("prevalence_low", "prevalence_high"))
 _FREQUENT = {
     "occurrences": ("occur", "as often"),
     "documents": ("are in", "as many documents"),

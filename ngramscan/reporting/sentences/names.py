@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.progress import visible_line
 from ngramscan.reporting.columns import ALL
-from ngramscan.reporting.plots import in_words
 from ngramscan.reporting.sentences.phrases import Row
 
 _LONGEST_NAME = 60
@@ -74,7 +73,7 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
         wanted = {name: value for name, value in wanted.items() if _is_telling(name, value, rows)}
     text = last = ""
     for column in sorted(wanted, key=_place_of):
-        preposition = _PREPOSITIONS.get(column, f" with {in_words(column)}")
+        preposition = _PREPOSITIONS.get(column, f" with {column.replace('_', ' ')}")
         name = short_rule(wanted[column]) if column in _ALWAYS_NAMED else named(wanted[column])
         if wanted[column] in {ALL, UNION}:
             name = _TOGETHER.get(column, name)

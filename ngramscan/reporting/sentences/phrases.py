@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.reporting.layout import cell, p_text, percent
-from ngramscan.reporting.plots import limits_of
 from ngramscan.reporting.sentences.sentence import Sentence
 
 Row = Mapping[str, Any]
@@ -30,8 +29,8 @@ class Measure:
     value: str
     unit: str = ""
     """`%` or ` points`: the value is a fraction."""
-    limits: str = ""
-    """As in `limits_of`."""
+    limits: tuple[str, str] | None = None
+    """The columns of its interval; None: `VALUE_low` and `VALUE_high`."""
 
     def text(self, value: float) -> str:
         """Return a value without its unit."""
@@ -39,7 +38,7 @@ class Measure:
 
     def interval(self, row: Row) -> tuple[float | None, float | None]:
         """Return the limits of a row; None: unknown, or there is none on that side."""
-        low, high = limits_of(self.value, self.limits)
+        low, high = self.limits or (f"{self.value}_low", f"{self.value}_high")
         return row.get(low), row.get(high)
 
     def ends(self, row: Row) -> str:

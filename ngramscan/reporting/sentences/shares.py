@@ -6,7 +6,6 @@ from collections.abc import Iterable, Sequence
 
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import percent
-from ngramscan.reporting.plots import limits_of
 from ngramscan.reporting.sentences.names import named
 from ngramscan.reporting.sentences.phrases import Row, count_of, listed, number
 
@@ -34,7 +33,7 @@ def share_of(row: Row, column: str = "share") -> str:
 
 def interval_of(row: Row, column: str, *, is_share: bool = False) -> str:
     """Return the interval of a column with a blank before it; empty if there is none."""
-    low, high = (row.get(name) for name in limits_of(column, ""))
+    low, high = (row.get(name) for name in (f"{column}_low", f"{column}_high"))
     if low is None and high is None:
         return ""
     show = share_text if is_share else number

@@ -20,17 +20,18 @@ import pytest
 import ngramscan
 from ngramscan.commands.report import Page
 from ngramscan.errors import InputError
+from ngramscan.prevalence.count import CountRow
 from ngramscan.progress import format_bytes
-from ngramscan.reporting.kinds import KINDS, kind_of
+from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.display import show_rows, source_of
 from ngramscan.reporting.page.findings import find
 from ngramscan.reporting.page.results import Results
-from ngramscan.reporting.plots import Kind, in_words
 from ngramscan.reporting.provenance import Run
 from ngramscan.reporting.sentences.sentence import Sentence
+from ngramscan.rows import RowKind, Share, columns_of
 from tests.support.command import invoke
-from tests.support.row_types import KIND_OF
+from tests.support.row_types import KIND_OF, numbers_of
 from tests.support.rows_of_results import (
     COUNTED,
     DIFFERENCES,
@@ -108,6 +109,14 @@ def context_row(**others: Any) -> dict[str, Any]:
     return FOUND | others
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CountWithShares(CountRow):
+    """A row of numbers in units of several kinds."""
+
+    share: Share | None
+    eta: Share | None
+
+
 def results_of(rows: Sequence[dict[str, Any]], name: str = "rows.csv", **others: Any) -> Results:
     kind = kind_of(rows[0])
     assert kind
@@ -173,7 +182,8 @@ def test_columns_that_say_the_same_everywhere_stand_once() -> None:
 def test_one_row_is_a_table_of_all_its_columns() -> None:
     row = count_row()
     headings = [heading.whole for heading in table_of(read(page_of([row]))).all("th")]
-    assert sorted(headings) == sorted(map(in_words, row))
+    columns = KIND_OF["Counts"].columns
+    assert sorted(headings) == sorted(columns[name].heading for name in row)
 
 
 def test_long_texts_are_shown_in_part_and_kept() -> None:
@@ -219,7 +229,7 @@ def test_rows_beyond_the_limits_are_said_to_be_left_out() -> None:
 
 
 def test_columns_of_what_was_found_come_after_those_that_tell_rows_apart() -> None:
-    kind = next(kind for kind in KINDS if kind.name == "compare")
+    kind = next(kind for kind in all_kinds() if kind.name == "compare")
     names = (
         *("dataset", "model", "n", "accuracy_baseline", "p_exact", "p_holm", "difference"),
         *("difference_low", "difference_high", "treatment"),
@@ -252,7 +262,7 @@ def test_the_first_screen_has_findings_that_their_sections_have(subtests: pytest
     order = [
         next(section.all("h2")).text for name, section in named.items() if name.startswith("rows-")
     ]
-    assert order == [kind.title for kind in KINDS if kind.title in rows]
+    assert order == [kind.title for kind in all_kinds() if kind.title in rows]
 
 
 def test_rows_without_a_figure_are_unfolded_however_many_there_are() -> None:
@@ -420,8 +430,8 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
     ]
     path = tmp_path / "page.html"
     counted = results_of(counts)
-    numbers = counted.kind.numbers | {"share", "eta"}
-    parts = [replace(counted, kind=replace(counted.kind, numbers=numbers)), results_of(contexts)]
+    with_shares = replace(counted.kind, columns=columns_of(CountWithShares))
+    parts = [replace(counted, kind=with_shares), results_of(contexts)]
     path.write_text(make_page(parts, "Rows", WHEN))
     page = browser.new_page()
     page.goto(path.as_uri())
@@ -442,10 +452,10 @@ def test_the_script_shows_rows_as_the_page_does(browser: Browser, tmp_path: Path
 # Methods and provenance
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.title)
-def test_a_page_says_how_rows_of_each_kind_are_made(kind: Kind) -> None:
-    texts = dict.fromkeys(kind.needs - kind.numbers, "x")
-    rows = [texts | dict.fromkeys(kind.numbers, value) for value in (0, 0.25, 0.5)]
+@pytest.mark.parametrize("kind", all_kinds(), ids=lambda kind: kind.title)
+def test_a_page_says_how_rows_of_each_kind_are_made(kind: RowKind) -> None:
+    texts = dict.fromkeys(kind.needs - numbers_of(kind), "x")
+    rows = [texts | dict.fromkeys(numbers_of(kind), value) for value in (0, 0.25, 0.5)]
     page = read(make_page([Results(kind, "rows.csv", (*rows[0],), rows)], "Rows", WHEN))
     (methods,) = (one for one in page.all("section") if one.attributes.get("id") == "methods")
     assert len(methods.whole) > 300

@@ -13,8 +13,8 @@ from ngramscan.prevalence.docnorm import run_docnorm
 from ngramscan.prevalence.draw_places import draw_places
 from ngramscan.prevalence.draws import (
     DocnormOptions,
+    DocumentShare,
     Estimator,
-    Share,
     document_share,
     shares_beside,
 )
@@ -76,10 +76,12 @@ def window_at(start: int, needle: bytes, document: bytes, context: int, shift: i
 def test_a_hidden_part_may_hold_an_occurrence_across_each_edge() -> None:
     window = window_at(4, b"abc", b"abc abc abc", 3, 0)
     assert window.text == b"bc abc ab"
-    assert document_share(window, {b"abc": "abc"}, 3, "size-bias") == Share(1 / 3, 1, False)
+    assert document_share(window, {b"abc": "abc"}, 3, "size-bias") == DocumentShare(1 / 3, 1, False)
     from_start = window_at(0, b"abc", b"abc abc", 3, 0)
     assert (from_start.text, from_start.starts_document) == (b"abc ab", True)
-    assert document_share(from_start, {b"abc": "abc"}, 3, "size-bias") == Share(1 / 2, 1, False)
+    assert document_share(from_start, {b"abc": "abc"}, 3, "size-bias") == DocumentShare(
+        1 / 2, 1, False
+    )
 
 
 @pytest.mark.parametrize(
@@ -103,12 +105,15 @@ def test_a_draw_counts_for_one_over_all_occurrences_on_both_sides(
 ) -> None:
     window = window_at(start, b"ab", document, context, 0)
     share = document_share(window, {b"ab": "ab"}, context, "size-bias")
-    assert share == Share(lowest, highest, False)
+    assert share == DocumentShare(lowest, highest, False)
 
 
 def test_a_document_that_is_known_has_no_share() -> None:
-    drawn = [("a", Share(0.5, 0.5, False)), ("b", Share(0.0, 1.0, True))]
-    assert shares_beside({"a"}, drawn) == [Share(0.0, 0.0, False), Share(0.0, 1.0, True)]
+    drawn = [("a", DocumentShare(0.5, 0.5, False)), ("b", DocumentShare(0.0, 1.0, True))]
+    assert shares_beside({"a"}, drawn) == [
+        DocumentShare(0.0, 0.0, False),
+        DocumentShare(0.0, 1.0, True),
+    ]
 
 
 def test_a_row_of_a_draw_has_its_places_in_bytes() -> None:
@@ -159,7 +164,7 @@ def test_all_occurrences_are_taken_where_no_more_were_asked_for(n: int) -> None:
 
 def shares(
     document: bytes, texts: list[bytes], context: int, estimator: Estimator, seed: int
-) -> list[Share]:
+) -> list[DocumentShare]:
     """Return the shares of all occurrences, each in a window that is cut a little differently."""
     random = np.random.default_rng(seed)
     return [

@@ -21,14 +21,14 @@ from ngramscan.indexes.sizes import IndexInfo
 from ngramscan.journal import JournalRow
 from ngramscan.prevalence.draws import DrawRow
 from ngramscan.prevalence.plan import PlanRow
-from ngramscan.reporting.kinds import KINDS, kind_of
+from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.results import read_results
-from ngramscan.reporting.plots import Kind, Plot
 from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
-from tests.support.row_types import KIND_OF, TYPES, hints_of
+from ngramscan.rows import Plot, RowKind
+from tests.support.row_types import KIND_OF, TYPES, hints_of, numbers_of
 
 
-def kind_with(columns: Iterable[str]) -> Kind:
+def kind_with(columns: Iterable[str]) -> RowKind:
     """Return the kind of rows with some columns, which have one."""
     kind = kind_of(columns)
     assert kind is not None
@@ -36,7 +36,7 @@ def kind_with(columns: Iterable[str]) -> Kind:
 
 
 def test_every_kind_is_listed() -> None:
-    assert len(KINDS) == len(KIND_OF)
+    assert len(all_kinds()) == len(KIND_OF)
     assert KIND_OF.keys() == TYPES.keys()
 
 
@@ -54,20 +54,20 @@ def test_a_kind_knows_which_columns_are_numbers(title: str) -> None:
         for name, hint in hints_of(title).items()
         if {int, float, bool} & {hint, *get_args(hint)}
     }
-    assert KIND_OF[title].numbers == numbers
+    assert numbers_of(KIND_OF[title]) == numbers
 
 
 @pytest.mark.parametrize(
     ("kind", "plot"),
     [
         pytest.param(kind, plot, id=f"{kind.title}: {plot.value} {number}")
-        for kind in KINDS
+        for kind in all_kinds()
         for number, plot in enumerate(kind.plots, 1)
     ],
 )
-def test_figures_have_places_of_numbers_and_names_of_texts(kind: Kind, plot: Plot) -> None:
-    places = {plot.value, plot.low, plot.high, plot.across, *plot.across_limits} - {""}
-    assert places <= kind.numbers & kind.needs
+def test_figures_have_places_of_numbers_and_names_of_texts(kind: RowKind, plot: Plot) -> None:
+    places = {*plot.drawn}
+    assert places <= numbers_of(kind) & kind.needs
     names = {*plot.panel, *plot.label, plot.series} - {""}
     assert names <= {*kind.needs, "group"}, "older rows have no group"
 
@@ -80,8 +80,8 @@ def test_rows_with_no_more_than_a_kind_needs_are_of_that_kind(title: str) -> Non
 def test_no_kind_is_hidden_behind_an_earlier_one() -> None:
     within = {
         (kind.title, other.title)
-        for kind in KINDS
-        for other in KINDS
+        for kind in all_kinds()
+        for other in all_kinds()
         if other is not kind and other.needs <= hints_of(kind.title).keys()
     }
     assert within == {
@@ -98,7 +98,7 @@ def test_no_kind_is_hidden_behind_an_earlier_one() -> None:
         ("Outputs for a problem, side by side", "Scores of answers"),
         ("Planned comparisons", "Power against the number of problems"),
     }
-    place_of = {kind.title: place for place, kind in enumerate(KINDS)}
+    place_of = {kind.title: place for place, kind in enumerate(all_kinds())}
     hidden = [(wide, narrow) for wide, narrow in within if place_of[wide] > place_of[narrow]]
     assert hidden == []
 
@@ -187,7 +187,7 @@ def test_every_format_is_read_back(title: str, suffix: str, tmp_path: Path) -> N
     wanted = [{name: expected(row, name) for name in names} for row in rows]
     assert [{name: read[name] for name in names} for read in results.rows] == wanted
     numbers, texts = {int, float, bool, NoneType}, {str, NoneType}
-    allowed = {name: numbers if name in results.kind.numbers else texts for name in names}
+    allowed = {name: numbers if name in numbers_of(results.kind) else texts for name in names}
     read_types = {name: {type(read[name]) for read in results.rows} for name in names}
     wrong_types = {name: types for name, types in read_types.items() if types - allowed[name]}
     assert wrong_types == {}

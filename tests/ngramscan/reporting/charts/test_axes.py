@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ngramscan.reporting.charts.axes import make_axis, number, value_text
-from ngramscan.reporting.plots import Unit
+from ngramscan.rows import Unit
 from tests.support.drawn_rows import (
     ISOLATION,
     count,

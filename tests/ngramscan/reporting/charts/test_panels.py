@@ -8,7 +8,7 @@ import pytest
 
 from ngramscan.reporting.charts.figure import IN_A_FILE, MOST_PANELS, MOST_ROWS, ON_A_PAGE
 from ngramscan.reporting.charts.panels import draw
-from ngramscan.reporting.kinds import KINDS, kind_of
+from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.results import Results
 from tests.support.drawn_rows import (
     ISOLATION,
@@ -30,6 +30,7 @@ from tests.support.drawn_rows import (
     statistic,
     title_of,
 )
+from tests.support.row_types import numbers_of
 from tests.support.rows_of_results import HOSTILE
 
 SIZES = [("m", 3), ("all", 1200)]
@@ -228,7 +229,7 @@ def test_figures_that_would_say_nothing_are_not_drawn() -> None:
     assert draw(results_of([count("a", 5)], "Counts")) == []
     assert draw(results_of([count("a", None), count("b", None)], "Counts")) == []
     assert len(draw(results_of([count("a", 5, 3, 8)], "Counts"))) == 1
-    plain = next(kind for kind in KINDS if not kind.plots)
+    plain = next(kind for kind in all_kinds() if not kind.plots)
     assert draw(Results(plain, "x", (*plain.needs,), [dict.fromkeys(plain.needs, 1)])) == []
 
 
@@ -291,12 +292,12 @@ def test_bytes_and_tokens_of_one_file_are_never_on_one_axis() -> None:
     assert "Rows without" not in str(draw(Results(kind, "x", (*rows[0],), rows)))
 
 
-@pytest.mark.parametrize("title", sorted({kind.title for kind in KINDS if kind.plots}))
+@pytest.mark.parametrize("title", sorted({kind.title for kind in all_kinds() if kind.plots}))
 def test_every_kind_with_a_plot_is_drawn(title: str, subtests: pytest.Subtests) -> None:
-    kind = next(kind for kind in KINDS if kind.title == title)
-    columns = sorted(kind.needs | kind.numbers)
+    kind = next(kind for kind in all_kinds() if kind.title == title)
+    columns = sorted(kind.needs | numbers_of(kind))
     rows = [
-        {name: 0.25 * place if name in kind.numbers else f"{name} {place}" for name in columns}
+        {name: 0.25 * place if name in numbers_of(kind) else f"{name} {place}" for name in columns}
         for place in (1, 2, 3)
     ]
     figures = draw(Results(kind, "x", (*columns,), rows))

@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
-from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.results import Results
+from tests.support.row_types import numbers_of
 
 
 @pytest.mark.parametrize(
@@ -40,9 +41,9 @@ from ngramscan.reporting.page.results import Results
 def test_missing_values_are_counted_by_their_name_in_words(
     title: str, column: str, noun: str
 ) -> None:
-    kind = next(kind for kind in KINDS if kind.title == title)
-    columns = sorted(kind.needs | kind.numbers)
-    known = {name: 0.25 if name in kind.numbers else f"a {name}" for name in columns}
+    kind = next(kind for kind in all_kinds() if kind.title == title)
+    columns = sorted(kind.needs | numbers_of(kind))
+    known = {name: 0.25 if name in numbers_of(kind) else f"a {name}" for name in columns}
     rows: list[dict[str, Any]] = [known, known | {column: None}, known | {column: 0.5}]
     page = unescape(
         make_page([Results(kind, "x", (*columns,), rows)], None, "2026-01-01T00:00:00Z")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ngramscan.reporting.kinds import KINDS, kind_of
+from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.display import show_rows
 from ngramscan.reporting.page.results import Results
 from tests.support.rows_of_results import compared
@@ -25,7 +25,7 @@ from tests.support.rows_of_results import compared
     ],
 )
 def test_numbers_are_kept_exactly_in_the_data_of_a_page(value: Any, kept: Any) -> None:
-    kind = next(kind for kind in KINDS if kind.title == "Counts")
+    kind = next(kind for kind in all_kinds() if kind.title == "Counts")
     columns = ("pattern", "occurrences")
     rows = [{"pattern": "a", "occurrences": value}, {"pattern": "b", "occurrences": 3}]
     data = json.loads(show_rows(Results(kind, "x", columns, rows), 10**6).data)

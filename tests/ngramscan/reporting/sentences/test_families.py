@@ -14,7 +14,7 @@ from ngramscan.reporting.sentences.families import count_families
 from ngramscan.reporting.sentences.phrases import level_text
 from ngramscan.reporting.sentences.shares import share_text
 from tests.support.report_sentences import results_of, texts_of
-from tests.support.row_types import KIND_OF, TYPES, hints_of
+from tests.support.row_types import KIND_OF, TYPES, hints_of, numbers_of
 from tests.support.rows_of_results import COMPARED, CONTEXT, DIFFERENCES, ROWS_OF, Row, compared
 
 CLAIM = re.compile(
@@ -264,5 +264,5 @@ def test_hostile_names_stay_names() -> None:
 @pytest.mark.parametrize("title", TYPES)
 def test_columns_that_may_be_missing_are_not_missed(title: str) -> None:
     kind, hints = KIND_OF[title], hints_of(title)
-    row = {name: 1 if name in kind.numbers else "x" for name in hints if name in kind.needs}
+    row = {name: 1 if name in numbers_of(kind) else "x" for name in hints if name in kind.needs}
     assert all(sentence.endswith(".") for sentence in texts_of(results_of(title, [row, row])))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ngramscan.prevalence.several_corpora import ALL, UNION, is_one_corpus, sum_over
-from ngramscan.reporting.kinds import KINDS
+from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.page.findings import weight_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.titles import title_of
@@ -20,7 +20,7 @@ def title(*parts: tuple[str, Rows], left_out: int = 0) -> str:
     """Return the title of a page of rows, each with the name of their kind."""
     results = [
         Results(
-            next(kind for kind in KINDS if kind.name == name),
+            next(kind for kind in all_kinds() if kind.name == name),
             "rows.csv",
             (*rows[0],),
             [dict(row) for row in rows],
