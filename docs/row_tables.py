@@ -113,6 +113,16 @@ TYPES = {
     "Number": "integer",
     "float": "number",
     "bool": "boolean",
+    "Label": "string",
+    "Share": "number",
+    "Points": "number",
+    "_Difference": "number",
+    "PValue": "number",
+    "HolmP": "number",
+    "AdjustedP": "number",
+    "BenjaminiHochbergP": "number",
+    "UnknownCount": "integer",
+    "UnansweredCount": "integer",
     "None": "null",
     "dict[str, Any]": "object",
     "Fields": "object",
@@ -120,6 +130,14 @@ TYPES = {
     "Tier": "string",
     "EntryClass": "string",
 }
+
+
+def plain_type(annotation: ast.expr) -> str:
+    """Return the type of a column without what it says besides: `Annotated[int, ...]` is int."""
+    match annotation:
+        case ast.Subscript(value=ast.Name(id="Annotated"), slice=ast.Tuple(elts=[inner, *_])):
+            return plain_type(inner)
+    return ast.unparse(annotation)
 
 
 def columns(row_type: RowType) -> Iterator[tuple[str, str, str]]:
@@ -132,7 +150,7 @@ def columns(row_type: RowType) -> Iterator[tuple[str, str, str]]:
             words = ""
             if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
                 words = " ".join(str(after.value.value).split()).replace("None", "null")
-            kinds = [TYPES[part.strip()] for part in ast.unparse(node.annotation).split("|")]
+            kinds = [TYPES[part.strip()] for part in plain_type(node.annotation).split("|")]
             yield ast.unparse(node.target), " or ".join(kinds), words.replace("|", "\\|")
 
 

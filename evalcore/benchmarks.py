@@ -189,9 +189,9 @@ def datasets_list() -> Result[DatasetRow]:
             note=benchmark.note,
         )
         rows.append(row)
-    columns = to_columns(rows, "name licence source")
+    columns = to_columns(rows, ("name", "licence", "source"))
     columns["pinned"] = [cell(row.sha256 is not None) for row in rows]
-    columns |= to_columns(rows, "problems")
+    columns |= to_columns(rows, ("problems",))
     layout = Layout(4, optional=("source", "licence"))
     table = partial(print_columns, columns=columns, layout=layout)
     return Result(rows, DatasetRow, print_table=table)
@@ -256,7 +256,7 @@ def datasets_check(
         absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
         problem = "; ".join(errors) or f"{data or 'the cache'}: {absent}"
         raise InputError(*problem.split(": ", 1))
-    columns = to_columns(rows, "dataset fault problems subtasks")
+    columns = to_columns(rows, ("dataset", "fault", "problems", "subtasks"))
     columns["fault"] = [row.fault or "" for row in rows]
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))
     return Result(rows, CheckRow, failures=errors, print_table=table)

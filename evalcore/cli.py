@@ -8,10 +8,24 @@ import click
 from ngramscan import __version__
 from ngramscan.reporting.terminal import Commands
 
-_COMMANDS = "run score show judge logs compare rank plan outcomes efficiency agreement audit link"
+_COMMANDS = (
+    "run",
+    "score",
+    "show",
+    "judge",
+    "logs",
+    "compare",
+    "rank",
+    "plan",
+    "outcomes",
+    "efficiency",
+    "agreement",
+    "audit",
+    "link",
+)
 main = Commands(
     "evalcore.commands.{}",
-    _COMMANDS.split(),
+    _COMMANDS,
     keeping=["run", "judge"],
     completions="evalcore.cli",
     name="evalcore",

@@ -371,10 +371,14 @@ def print_summary_rows(
     console: Console, found: Sequence[SummaryRow], rates: Sequence[PassRate] = ()
 ) -> None:
     """Print accuracies per run, and pass rates."""
-    run = "run" * (len({group_of(summary) for summary in found}) < len(found))
-    clusters = "clusters=n_clusters" if any(summary.n_clusters for summary in found) else ""
-    passes = " ".join(f"{rate.name}={rate.column}" for rate in rates)
-    names = f"dataset model method rule {run} n {clusters} accuracy {passes} answered"
-    shares = ("accuracy", "answered", *(rate.column for rate in rates))
-    columns = to_columns(found, f"{names} no_answer=n_no_answer unknown=n_unknown", shares)
-    print_columns(console, columns, Layout(4 + bool(run), optional=("answered",)))
+    has_runs = len({group_of(summary) for summary in found}) < len(found)
+    names: list[str | tuple[str, str]] = ["dataset", "model", "method", "rule"]
+    if has_runs:
+        names.append("run")
+    names.append("n")
+    if any(summary.n_clusters for summary in found):
+        names.append(("clusters", "n_clusters"))
+    names += ["accuracy", *((rate.name, rate.column) for rate in rates), "answered"]
+    names += [("no answer", "n_no_answer"), ("unknown", "n_unknown")]
+    layout = Layout(5 if has_runs else 4, optional=("answered",))
+    print_columns(console, to_columns(found, names), layout)

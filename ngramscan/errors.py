@@ -120,6 +120,10 @@ class RemoteUnavailable(RemoteError):
     """A service can't be reached or is overloaded; retrying later may help."""
 
 
+class RemoteUnreachable(RemoteUnavailable):
+    """No connection to a service was ever made; perhaps there is no network."""
+
+
 class WorkerLostError(NgramscanError):
     """Worker processes were killed repeatedly at the same task."""
 

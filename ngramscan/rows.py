@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cached_property
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -18,6 +18,7 @@ Unit = Literal["number", "percent", "points"]
 _RowType = TypeVar("_RowType", bound=type)
 _KINDS: dict[type, RowKind] = {}
 """The kinds of the row types that have been imported."""
+_COLUMNS: dict[type, Columns] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +59,14 @@ class Heading:
 
 
 LABEL = Role("label")
+P_VALUE = Role("p-value")
 Label = Annotated[str, LABEL]
 """A name that tells rows apart."""
 Share = Annotated[float, Shown("percent")]
 """A fraction, which screens and pages show in percent."""
 Points = Annotated[float, Shown("points")]
 """A difference of fractions, which screens and pages show in percentage points."""
-PValue = Annotated[float, Role("p-value")]
+PValue = Annotated[float, P_VALUE]
 HolmP = Annotated[PValue, Heading("p (Holm)")]
 """A p-value that is adjusted for the other tests of its family, by Holm."""
 AdjustedP = Annotated[PValue, Heading("p (adjusted)")]
@@ -122,8 +124,11 @@ class Columns:
         return [*self._known]
 
 
-columns_of = cache(Columns)
-"""Return the columns of a row type, which are read off its annotations once."""
+def columns_of(row_type: type) -> Columns:
+    """Return the columns of a row type, which are read off its annotations once."""
+    if row_type not in _COLUMNS:
+        _COLUMNS[row_type] = Columns(row_type)
+    return _COLUMNS[row_type]
 
 
 def _column(name: str, hint: object, names: Collection[str]) -> Column:

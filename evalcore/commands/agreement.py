@@ -331,9 +331,10 @@ def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
     named = [
         replace(row, statistic=row.statistic.replace("_", " ")) for row in rows if row.count is None
     ]
-    print_columns(console, to_columns(named, "statistic judges items value"), Layout(2))
+    print_columns(console, to_columns(named, ("statistic", "judges", "items", "value")), Layout(2))
     print_notes(console, named, "statistic")
-    columns = to_columns(shares, "statistic judges label items count %=value", ["value"])
+    names = ("statistic", "judges", "label", "items", "count", ("%", "value"))
+    columns = to_columns(shares, names, shares=("value",))
     columns["label"] = [row.label or row.note for row in shares]
     print_columns(console, columns, Layout(3, optional=("items",)))
 

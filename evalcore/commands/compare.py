@@ -80,7 +80,6 @@ _LEGEND = (
     " percent; detectable: smallest difference found with 80% power;"
     " needed n: problems that find a difference of --difference with 80% power"
 )
-_SHARES = ("accuracy_baseline", "accuracy_treatment", "detectable")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -529,28 +528,39 @@ def difference_text(row: Any) -> str:
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
-    columns = to_columns(rows, "dataset model group rule")
+    columns = to_columns(rows, ("dataset", "model", "group", "rule"))
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
     is_average = bool(rows) and isinstance(rows[0], AverageRow)
-    columns |= to_columns(rows, "n" if is_average else "n=n_problems")
+    columns |= to_columns(rows, ("n" if is_average else ("n", "n_problems"),))
     if any(getattr(row, "n_clusters", None) for row in rows):
-        columns |= to_columns(rows, "clusters=n_clusters")
+        columns |= to_columns(rows, (("clusters", "n_clusters"),))
     columns["difference"] = [difference_text(row) for row in rows]
-    accuracies = "baseline=accuracy_baseline treatment=accuracy_treatment"
+    accuracies = (("baseline", "accuracy_baseline"), ("treatment", "accuracy_treatment"))
     if is_average:
         columns = {"average": [f"{row.average} ({row.parts})" for row in rows]} | columns
-        return columns | to_columns(rows, accuracies, _SHARES)
+        return columns | to_columns(rows, accuracies)
     columns["p"] = [p_text(row.p, stars) for row in rows]
     columns["p Holm"] = [p_text(row.p_holm) for row in rows]
     columns["p BH"] = [p_text(row.p_bh) for row in rows]
-    names = f"{accuracies} treatment_only baseline_only detectable needed_n unknown=n_unknown"
-    columns |= to_columns(rows, names, _SHARES)
+    names = (
+        *accuracies,
+        "treatment_only",
+        "baseline_only",
+        "detectable",
+        "needed_n",
+        ("unknown", "n_unknown"),
+    )
+    columns |= to_columns(rows, names)
     if any(row.n_labelled is not None for row in rows):
-        of_judge = "labelled=n_labelled judge_weight difference_by_judge=difference_judged"
-        columns |= to_columns(rows, of_judge, ["difference_judged"])
+        of_judge = (
+            ("labelled", "n_labelled"),
+            "judge_weight",
+            ("difference by judge", "difference_judged"),
+        )
+        columns |= to_columns(rows, of_judge)
     columns["p exact"] = [p_text(row.p_exact) for row in rows]
     if any(row.n != row.n_problems for row in rows):
-        columns |= to_columns(rows, "pairs=n")
+        columns |= to_columns(rows, (("pairs", "n"),))
     unanswered = [(row.unanswered_baseline, row.unanswered_treatment) for row in rows]
     if any(map(any, unanswered)):
         columns["not found"] = [", ".join(map(percent, shares)) for shares in unanswered]

@@ -141,10 +141,23 @@ class EfficiencyRow:
 
 _columns = partial(
     to_columns,
-    names="dataset model group method rule n accuracy mean_tokens tokens_per_correct"
-    " cost_per_answer cost_per_correct on_frontier frontier_share accuracy_per_100_tokens"
-    " prompt_overhead",
-    shares=("accuracy", "accuracy_per_100_tokens", "frontier_share"),
+    names=(
+        "dataset",
+        "model",
+        "group",
+        "method",
+        "rule",
+        "n",
+        "accuracy",
+        "mean_tokens",
+        "tokens_per_correct",
+        "cost_per_answer",
+        "cost_per_correct",
+        "on_frontier",
+        "frontier_share",
+        "accuracy_per_100_tokens",
+        "prompt_overhead",
+    ),
 )
 _OPTIONAL = ("prompt overhead", "frontier share", "accuracy per 100 tokens")
 

@@ -275,7 +275,7 @@ def _print_judged(
         print_columns(console, table, Layout(5, frozenset({"labels"}), ("labels", "judged")))
     if shares:
         title = f"Shares of labels in all {shares[0].population:,} outputs"
-        of_labels = to_columns(shares, "rule label count share", ["share"])
+        of_labels = to_columns(shares, ("rule", "label", "count", "share"))
         print_columns(console, of_labels, Layout(2, title=title))
 
 

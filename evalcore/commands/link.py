@@ -234,9 +234,9 @@ def rank_agreement(
 
 
 def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
-    columns = to_columns(rows, "index measure dataset model group rule")
+    columns = to_columns(rows, ("index", "measure", "dataset", "model", "group", "rule"))
     columns["methods"] = [f"{row.treatment} : {row.baseline}" for row in rows]
-    columns |= to_columns(rows, "prevalence_ratio")
+    columns |= to_columns(rows, ("prevalence_ratio",))
     columns["accuracy difference"] = [difference_text(row) for row in rows]
     return columns | _p_columns(rows)
 
@@ -244,20 +244,22 @@ def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
 def _print(console: Any, rows: Sequence[LinkRow], ranks: Sequence[RankRow]) -> None:
     print_pooled(console, rows, _columns, Layout(7))
     ordered = [rank for rank in ranks if rank.tau is not None]
-    columns = partial(to_columns, names="index dataset model group rule methods tau p")
+    names = ("index", "dataset", "model", "group", "rule", "methods", "tau", "p")
+    columns = partial(to_columns, names=names)
     title = "Order of methods by prevalence and by accuracy: Kendall's tau-b"
     print_pooled(console, ordered, columns, Layout(5, title=title), notes=["model"])
 
 
 def _slope_columns(rows: Sequence[SlopeRow]) -> dict[str, Any]:
-    columns = to_columns(rows, "counts dataset model rule")
+    columns = to_columns(rows, ("counts", "dataset", "model", "rule"))
     columns["method"] = [
         f"{row.method} − {row.baseline}" if row.baseline else row.method for row in rows
     ]
-    has_clusters = any(row.n_clusters is not None for row in rows)
-    counted = "groups clusters=n_clusters" if has_clusters else "groups"
-    columns |= to_columns(rows, f"{counted} rho slope", ("slope",)) | _p_columns(rows)
-    return columns | to_columns(rows, "corrected=slope_corrected", ("slope_corrected",))
+    columns |= to_columns(rows, ("groups",))
+    if any(row.n_clusters is not None for row in rows):
+        columns |= to_columns(rows, (("clusters", "n_clusters"),))
+    columns |= to_columns(rows, ("rho", "slope")) | _p_columns(rows)
+    return columns | to_columns(rows, (("corrected", "slope_corrected"),))
 
 
 def _p_columns(rows: Sequence[Any]) -> dict[str, Any]:

@@ -49,13 +49,41 @@ _CLUSTERED = "no interval: answers of several models to one problem are not inde
 _NO_CHOICE = "no selection accuracy: each problem is solved by all methods or by no baseline"
 _columns = partial(
     to_columns,
-    names="dataset model group rule adaptive baselines n all_fail all_solve adaptive_right"
-    " adaptive_wrong only_adaptive accuracy upper_bound selection_accuracy"
-    " upper_bound_with_adaptive all_baselines_but_adaptive no_answer=n_no_answer unknown=n_unknown",
-    shares=("accuracy", "upper_bound", "upper_bound_with_adaptive", "selection_accuracy"),
+    names=(
+        "dataset",
+        "model",
+        "group",
+        "rule",
+        "adaptive",
+        "baselines",
+        "n",
+        "all_fail",
+        "all_solve",
+        "adaptive_right",
+        "adaptive_wrong",
+        "only_adaptive",
+        "accuracy",
+        "upper_bound",
+        "selection_accuracy",
+        "upper_bound_with_adaptive",
+        "all_baselines_but_adaptive",
+        ("no answer", "n_no_answer"),
+        ("unknown", "n_unknown"),
+    ),
 )
 _OPTIONAL = ("upper bound with adaptive", "all baselines but adaptive", "no answer", "unknown")
-_WINS = "model treatment baseline wins ties losses wins_by_test ties_by_test losses_by_test cells"
+_WINS = (
+    "model",
+    "treatment",
+    "baseline",
+    "wins",
+    "ties",
+    "losses",
+    "wins_by_test",
+    "ties_by_test",
+    "losses_by_test",
+    "cells",
+)
 
 
 @row_kind(
@@ -193,11 +221,23 @@ class AnswersRow:
     verified_high: Share | None
 
 
-_AGREED = "agree accuracy_agree accuracy_baseline_differ accuracy_adaptive_differ accepted verified"
 _agreed_columns = partial(
     to_columns,
-    names=f"dataset model group rule baseline adaptive n {_AGREED}",
-    shares=_AGREED.split(),
+    names=(
+        "dataset",
+        "model",
+        "group",
+        "rule",
+        "baseline",
+        "adaptive",
+        "n",
+        "agree",
+        "accuracy_agree",
+        "accuracy_baseline_differ",
+        "accuracy_adaptive_differ",
+        "accepted",
+        "verified",
+    ),
 )
 
 

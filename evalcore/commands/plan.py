@@ -33,7 +33,6 @@ _LEGEND = (
     " answers: of each method, to all of these; power: with n problems; detectable: smallest"
     " difference that n problems find with the target power; in percent and percentage points"
 )
-_SHARES = ("difference", "target_power", "power", "detectable", "discordance")
 _CURVE_POINTS = 24
 Probability = Annotated[float | None, Option(least=0, most=1)]
 
@@ -240,14 +239,14 @@ def _assume(
 
 
 def _columns(rows: Sequence[PlanRow]) -> Columns:
-    columns = to_columns(rows, "dataset model rule")
+    columns = to_columns(rows, ("dataset", "model", "rule"))
     if any(row.treatment for row in rows):
         columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
-    columns |= to_columns(rows, "epochs difference target_power needed_n", _SHARES)
+    columns |= to_columns(rows, ("epochs", "difference", "target_power", "needed_n"))
     if any(row.cluster_size > 1 for row in rows):
-        columns |= to_columns(rows, "cluster_size needed_clusters")
-    names = "answers=needed_answers n power detectable discordance"
-    return columns | to_columns(rows, names, _SHARES)
+        columns |= to_columns(rows, ("cluster_size", "needed_clusters"))
+    names = (("answers", "needed_answers"), "n", "power", "detectable", "discordance")
+    return columns | to_columns(rows, names)
 
 
 def _print(console: Any, rows: Sequence[PlanRow]) -> None:

@@ -37,7 +37,6 @@ _IN_COMMON = {
 }
 """The columns that all in a list have in common, by what is ranked."""
 Floats = NDArray[np.float64]
-_SHARES = ("accuracy", "accuracy_judged")
 _LEGEND = (
     "rank: with limits that hold for all of a list together; accuracy: in percent, with the"
     " interval of each; better, worse: how many of the others are significantly so"
@@ -246,11 +245,15 @@ def _why_not_ranked(ranked: _List) -> str:
 
 
 def _columns(rows: Sequence[RankedRow]) -> dict[str, Any]:
-    names = "dataset model group method rule n rank accuracy better worse"
-    columns = to_columns(rows, names, _SHARES)
+    names = ("dataset", "model", "group", "method", "rule", "n")
+    columns = to_columns(rows, (*names, "rank", "accuracy", "better", "worse"))
     if any(row.n_labelled is not None for row in rows):
-        of_judge = "labelled=n_labelled judge_weight accuracy_by_judge=accuracy_judged"
-        columns |= to_columns(rows, of_judge, _SHARES)
+        of_judge = (
+            ("labelled", "n_labelled"),
+            "judge_weight",
+            ("accuracy by judge", "accuracy_judged"),
+        )
+        columns |= to_columns(rows, of_judge)
     return columns
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from ngramscan.errors import InputError, NgramscanError
+from ngramscan.errors import InputError, NgramscanError, RemoteUnreachable
 from ngramscan.indexes.base import (
     FoundMatches,
     Index,
@@ -332,7 +332,7 @@ def describe_missing(
         else:
             named = ", ".join(indexes) if len(indexes) <= 2 else f"{len(indexes)} indexes"
             lost = f"{rows} of {len(queries) * n_indexes} {results} missing ({named})"
-        lines.append(f"{reason}; {lost}{_offline_hint(reason)}")
+        lines.append(f"{reason}; {lost}{_offline_hint(failed[0].error)}")
     if more := lines[SHOWN_REASONS:]:
         total = sum(failure.query in asked for failure in missing)
         lines[SHOWN_REASONS:] = [
@@ -343,9 +343,9 @@ def describe_missing(
 
 def explained(error: NgramscanError) -> NgramscanError:
     """Return the error; if a service can't be reached, with a hint at what works offline."""
-    hint = _offline_hint(str(error))
+    hint = _offline_hint(error)
     return type(error)(f"{error}{hint}") if hint else error
 
 
-def _offline_hint(reason: str) -> str:
-    return f"; {OFFLINE_HINT}" if "can't be reached" in reason else ""
+def _offline_hint(error: NgramscanError) -> str:
+    return f"; {OFFLINE_HINT}" if isinstance(error, RemoteUnreachable) else ""

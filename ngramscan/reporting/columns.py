@@ -17,33 +17,45 @@ from ngramscan.reporting.layout import (
     print_line,
     with_interval,
 )
+from ngramscan.rows import columns_of
 
 Row = TypeVar("Row")
 ALL = "all"
 """Stands in place of a name: all of them together."""
-_LIMITS = {"selection_accuracy": "selection_", "prevalence_ratio": "prevalence_", "value": ""}
 
 
-def to_columns(rows: Sequence[Any], names: str, shares: Collection[str] = ()) -> dict[str, Any]:
-    """Return columns of a table: `name` or `header=name`, with the limits of intervals.
+def to_columns(
+    rows: Sequence[Any], names: Iterable[str | tuple[str, str]], shares: Collection[str] = ()
+) -> dict[str, Any]:
+    """Return columns of a table by their headings, with the limits of intervals.
 
-    Shares are in percent. In a column of exceptions (`n_unknown`) a cell is empty for none.
+    Names are those of columns, or pairs of a heading and a name. Shares, which the row type or
+    `shares` names, are in percent. In a column of exceptions (`n_unknown`) a cell is empty for
+    none.
     """
-    columns = {}
-    for header, _, name in (name_or_pair.rpartition("=") for name_or_pair in names.split()):
-        prefix, show = _LIMITS.get(name, f"{name}_"), percent if name in shares else cell
-        values = [getattr(row, name) for row in rows]
-        if name.startswith("n_"):
-            values = [value or "" for value in values]
-        texts = [*map(show, values)]
-        if rows and hasattr(rows[0], f"{prefix}low"):
-            ends = map(attrgetter(f"{prefix}low", f"{prefix}high"), rows)
-            texts = [
-                with_interval(value, *limits, show)
-                for value, limits in zip(values, ends, strict=True)
-            ]
-        columns[(header or name).replace("_", " ")] = texts
-    return columns
+    found = {}
+    for name_or_pair in names:
+        if isinstance(name_or_pair, str):
+            heading, name = name_or_pair.replace("_", " "), name_or_pair
+        else:
+            heading, name = name_or_pair
+        found[heading] = _cells(rows, name, name in shares) if rows else []
+    return found
+
+
+def _cells(rows: Sequence[Any], name: str, is_share: bool) -> list[str]:
+    column = columns_of(type(rows[0]))[name]
+    show = percent if is_share or column.unit != "number" else cell
+    values = [getattr(row, name) for row in rows]
+    if name.startswith("n_"):
+        values = [value or "" for value in values]
+    if not any(column.limits):
+        return [show(value) for value in values]
+    limits = map(attrgetter(*column.limits), rows)
+    return [
+        with_interval(value, low, high, show)
+        for value, (low, high) in zip(values, limits, strict=True)
+    ]
 
 
 def print_pooled(

@@ -9,6 +9,7 @@ from typing import Any
 
 from ngramscan.progress import visible, visible_line
 from ngramscan.reporting.layout import p_text
+from ngramscan.rows import P_VALUE, columns_of
 
 _ESCAPES = str.maketrans(
     {
@@ -109,7 +110,9 @@ def to_latex(rows: Sequence[Any], row_type: type) -> str:
         if not rows or any(getattr(row, field.name) is not None for row in rows)
     ]
     texts = {name for name in names if any(_is_text(getattr(row, name)) for row in rows)}
-    lines = [_line(_cell(name, getattr(row, name)) for name in names) for row in rows]
+    columns = columns_of(row_type)
+    p_values = {name for name in names if columns[name].role is P_VALUE}
+    lines = [_line(_cell(getattr(row, name), name in p_values) for name in names) for row in rows]
     return _TABLE.format(
         columns="".join("l" if name in texts else "r" for name in names),
         head=_line(escape(name.replace("_", " ")) for name in names),
@@ -133,7 +136,7 @@ def _line(cells: Iterable[str]) -> str:
     return "{}" + line if line.startswith(("[", "*")) else line
 
 
-def _cell(name: str, value: object) -> str:
+def _cell(value: object, is_p_value: bool) -> str:
     if value is None:
         return "--"
     if isinstance(value, bool):
@@ -142,7 +145,7 @@ def _cell(name: str, value: object) -> str:
         if _is_text(value):
             return escape(value)
         return _MINUS.sub("$-$", escape(value))
-    if isinstance(value, float) and (name == "p" or name.startswith("p_")):
+    if isinstance(value, float) and is_p_value:
         text = "<.001" if value < 0.001 else p_text(value).replace("0.", ".")
         return re.sub("[<>]", r"$\g<0>$", text)
     number = _number(value) if isinstance(value, float) else f"{value:,}".replace(",", "{,}")

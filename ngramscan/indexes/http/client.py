@@ -17,7 +17,7 @@ import httpx
 
 from ngramscan import __version__
 from ngramscan.clock import now
-from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnavailable
+from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnreachable
 from ngramscan.indexes.base import PUBLIC_RATE, TOKEN_RATE, CountSource
 from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
 from ngramscan.indexes.http.replies import Reply, read_reply
@@ -195,7 +195,7 @@ class ApiClient:
         if not self.service.closed.wait(UNREACHABLE_AFTER_S) and self.service.unreachable:
             hint = "; is ngramscan serve running there?" if self._may_be_ours else ""
             problem = f"can't be reached ({self.service.unreachable}{hint})"
-            self.service.give_up(RemoteUnavailable, problem)
+            self.service.give_up(RemoteUnreachable, problem)
 
     def _fail_all(self, error: RemoteError) -> None:
         for future in self._futures.copy():
