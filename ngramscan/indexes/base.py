@@ -177,6 +177,15 @@ class Cost:
     bytes: int = 0
     seconds: float = 0.0
 
+    def __add__(self, other: Cost) -> Cost:
+        """Return the cost of both, one after the other."""
+        return Cost(
+            self.requests_at_most + other.requests_at_most,
+            self.requests + other.requests,
+            self.bytes + other.bytes,
+            self.seconds + other.seconds,
+        )
+
     @property
     def duration(self) -> str:
         """The seconds as H:MM:SS."""
@@ -185,7 +194,7 @@ class Cost:
 
 
 def requests_at(rate: float, requests: int) -> Cost:
-    """Return the cost of some requests, at so many per second."""
+    """Return the cost of some requests, at a rate per second."""
     return Cost(requests_at_most=requests, requests=requests, seconds=requests / rate)
 
 

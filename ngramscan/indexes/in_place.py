@@ -279,7 +279,7 @@ class InPlaceIndex:
         found = self._cost(at_most, round(at_most * _LIKELY), rounds)
         longest = max(map(len, patterns), default=0)
         windows_cost = self._cost_of_windows(windows, 2 * context + longest)
-        return Cost(*map(sum, zip(*map(astuple, (loaded, found, windows_cost)), strict=True)))
+        return loaded + found + windows_cost
 
     def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
         """Return what it takes if the journal has nothing; what was drawn is searched for this."""
@@ -294,7 +294,7 @@ class InPlaceIndex:
         at_most = round(most * steps * 2 * data.reads_per_step)
         rounds = _PASSES * (SA_STEP + ISA_STEP) * steps * data.rounds_per_step
         found = self._cost(max(at_most, requests), requests, rounds)
-        return Cost(*map(sum, zip(astuple(loaded), astuple(found), strict=True)))
+        return loaded + found
 
     def _cost_of_windows(self, windows: int, text_bytes: int) -> Cost:
         """Return what windows take that have so many bytes, or their whole document."""
@@ -312,7 +312,7 @@ class InPlaceIndex:
 
     def _cost(self, at_most: int, requests: int, rounds: float) -> Cost:
         concurrency = self._options.concurrency or IN_PLACE_CONCURRENCY
-        per_second = min(concurrency / _LATENCY_S, _REQUESTS_PER_S)
+        per_second = min(concurrency / _LATENCY_S, self._options.rate or _REQUESTS_PER_S)
         seconds = max(rounds * _LATENCY_S, requests / per_second)
         return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
 

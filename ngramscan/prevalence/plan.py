@@ -26,8 +26,9 @@ class PlanRow:
     bytes: int
     """Bytes to read, also probably; replies of services are not counted."""
     duration: str | None
-    """HH:MM:SS: at 4 requests per second for services, 1 for infini-gram, or at 30 ms per request
-    in place; None: not known, for corpora that are read and local indexes."""
+    """HH:MM:SS: at the requests per second of `--rate`, by default 4 for services, 1 for
+    infini-gram, and 30 ms per request in place; None: not known, for corpora that are read and
+    local indexes."""
 
 
 def make_plan(

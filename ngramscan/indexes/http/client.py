@@ -67,6 +67,8 @@ class ApiClient:
         self.url, login = split_login("--api-url", url)
         self.journal, self.progress = journal, progress
         self.refresh, self._concurrency = options.refresh, options.concurrency or _CONCURRENCY
+        self.chosen_rate = options.rate or None
+        """Requests per second by `--rate`; None: the usual ones, or as many as it takes."""
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
         self.is_public = self.url == DEFAULT_URL

@@ -134,8 +134,8 @@ class ApiIndex:
         return self._size
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
-        """Return one request for each text and window, at the pace of the public service."""
-        return requests_at(PUBLIC_RATE, len(lookups) + windows)
+        """Return one request for each text and window, by default at the public service's pace."""
+        return requests_at(self._client.chosen_rate or PUBLIC_RATE, len(lookups) + windows)
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the counts."""

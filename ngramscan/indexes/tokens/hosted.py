@@ -148,9 +148,9 @@ class HostedTokenIndex:
             del self._identity
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
-        """Return the requests at most, at the pace of the public service."""
+        """Return the requests at most, by default at the pace of the public service."""
         requests = len(lookups) * _REQUESTS_PER_LOOKUP + windows * _REQUESTS_PER_WINDOW
-        return requests_at(TOKEN_RATE, requests)
+        return requests_at(self._client.chosen_rate or TOKEN_RATE, requests)
 
     def size(self) -> IndexSize:
         """Return the documented size; that of an index that is not in the catalog is asked for."""

@@ -81,7 +81,11 @@ class HostedMatcher:
                 requests += round(size / _BYTES_PER_TOKEN)
         questions = len({item for of_text in _questions(known) for item in of_text})
         at_most, requests = (each + len(all_pieces) + questions for each in (at_most, requests))
-        return Cost(at_most, requests, seconds=requests_at(TOKEN_RATE, requests).seconds)
+        return Cost(
+            at_most,
+            requests,
+            seconds=requests_at(self._client.chosen_rate or TOKEN_RATE, requests).seconds,
+        )
 
     def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
         """Ask about all tokens of all texts; yield the matches of each, in order."""
@@ -110,7 +114,7 @@ class HostedMatcher:
         }
 
     def _announce(self, texts: int, requests: int) -> None:
-        took = requests_at(TOKEN_RATE, requests).duration
+        took = requests_at(self._client.chosen_rate or TOKEN_RATE, requests).duration
         work = f"a request per token: {requests:,} for {counted(texts, 'text')}, about {took}"
         self._client.progress.notice(f"{self._name}: {work}")
 

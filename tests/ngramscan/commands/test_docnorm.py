@@ -71,6 +71,21 @@ def test_a_plan_asks_nothing_and_says_what_draws_would_take(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("rate", "duration"),
+    [
+        pytest.param("0.5", "4:41:30", id="one in two seconds"),
+        pytest.param("8", "0:17:36", id="twice as many as by default"),
+        pytest.param("0", "0:35:11", id="no limit: the pace of the public service"),
+    ],
+)
+def test_a_plan_has_the_time_at_the_rate_that_is_given(
+    rate: str, duration: str, tmp_path: Path
+) -> None:
+    (plan,) = planned(tmp_path / "j", "--rate", rate)
+    assert (plan["requests"], plan["duration"]) == ("8445", duration)
+
+
+@pytest.mark.parametrize(
     ("more", "windows"),
     [
         pytest.param(("--draws", "9"), 9 * 8, id="draws"),

@@ -83,7 +83,9 @@ def test_a_service_takes_three_requests_per_text_and_two_per_window(opened: Open
         index = opened(server)
         (plan,) = make_plan(2, ["a", "b"], 60, 100, [index])
         assert not server.read_log()
+        (at_rate,) = make_plan(2, ["a", "b"], 60, 100, [opened(server, rate=2.0)])
     assert (plan.requests, plan.requests_at_most, plan.duration) == (126, 126, "0:02:06")
+    assert (at_rate.requests, at_rate.duration) == (126, "0:01:03")
 
 
 def n_grams(name: str, text: str, tokenizers: dict[str, Tokenizer]) -> list[tuple[int, ...]]:
