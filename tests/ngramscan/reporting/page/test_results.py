@@ -3,11 +3,14 @@
 import json
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.rows import Target, to_bytes, to_frame
@@ -69,17 +72,41 @@ def test_unknown_columns_are_named_with_what_was_expected(tmp_path: Path) -> Non
         read_results(path.with_suffix(".jsonl"))
 
 
+CONTEXT = ContextRow(
+    index="i",
+    pattern="so",
+    document="d",
+    offset=0,
+    left="l",
+    match="so",
+    right="r",
+    metadata="{}",
+    shard=0,
+    rank=1,
+)
+SCORED = ScoreRow("d", "m", "cot", "1", None, "exact", 1.0, status="scored")
+
+
 @pytest.mark.parametrize(
-    "name", ["left", "right", "metadata", "note", "reason", "test", "tokens", "mine"]
+    ("written", "column", "expected"),
+    [
+        pytest.param(CONTEXT, "left", "", id="a text that is always there"),
+        pytest.param(CONTEXT, "metadata", "", id="metadata"),
+        pytest.param(SCORED, "reason", "", id="a reason"),
+        pytest.param(COUNTED, "note", "", id="a note"),
+        pytest.param(COUNTED, "method", None, id="a text that may be unknown"),
+        pytest.param(COUNTED, "documents", None, id="a number"),
+        pytest.param(COUNTED, "mine", None, id="a column of the user's"),
+    ],
 )
 @pytest.mark.parametrize("value", [None, ""], ids=["null", "empty"])
-def test_nothing_is_an_empty_text_where_a_text_may_be_empty(
-    name: str, value: str | None, tmp_path: Path
+def test_nothing_is_an_empty_text_where_there_is_always_a_text(
+    written: Any, column: str, expected: str | None, value: str | None, tmp_path: Path
 ) -> None:
-    path = tmp_path / "counts.jsonl"
-    row = json.loads(to_bytes([COUNTED], CountRow, Target("jsonl")))
-    path.write_text(json.dumps(row | {name: value}))
-    assert read_results(path).rows[0][name] == (None if name == "mine" else "")
+    path = tmp_path / "rows.jsonl"
+    row = json.loads(to_bytes([written], type(written), Target("jsonl")))
+    path.write_text(json.dumps(row | {column: value}))
+    assert read_results(path).rows[0][column] == expected
 
 
 @pytest.mark.parametrize(
