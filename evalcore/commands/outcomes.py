@@ -133,9 +133,9 @@ class OutcomeRow:
     upper_bound_with_adaptive: Share
     selection_accuracy: Annotated[Share | None, Limits("selection_low", "selection_high")]
     """`adaptive_right` divided by `adaptive_right + adaptive_wrong`."""
-    selection_low: float | None
+    selection_low: Share | None
     """Limit of the 95% Wilson interval. None: there is none, and the note says why."""
-    selection_high: float | None
+    selection_high: Share | None
     note: str
     n_clusters: int | None = None
     """Number of clusters that the `n` problems are from, by `--cluster`. None: not given."""

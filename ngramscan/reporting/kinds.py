@@ -44,7 +44,7 @@ def all_kinds() -> tuple[RowKind, ...]:
     """Return all kinds of rows, in the order of a page; their modules are imported."""
     others = [point.load() for point in sorted(entry_points(group=ENTRY_POINTS))]
     names = [*ROW_TYPES, *(name for row_types in others for name in row_types)]
-    kinds = [*_kinds(names)]
+    kinds = [*kinds_of(names)]
     for of_bytes, of_tokens in ((0, 1), (4, 5)):
         kinds.insert(of_bytes, _joined(kinds[of_bytes], kinds[of_tokens]))
     return tuple(kinds)
@@ -66,7 +66,8 @@ def _joined(of_bytes: RowKind, of_tokens: RowKind) -> RowKind:
     )
 
 
-def _kinds(names: Iterable[str]) -> Iterator[RowKind]:
+def kinds_of(names: Iterable[str]) -> Iterator[RowKind]:
+    """Yield the kinds of row types by their dotted names; a type without a kind is an error."""
     for name in names:
         module, _, type_name = name.rpartition(".")
         kind = kind_of_type(getattr(import_module(module), type_name))
