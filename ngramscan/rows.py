@@ -1,4 +1,4 @@
-"""What the columns of rows hold, and the kinds of rows that commands write.
+"""The columns of rows, and the kinds of rows that commands write.
 
 A row type says it once, by the types of its fields and by its kind; screens, pages, files and
 figures ask the row type.
@@ -6,7 +6,7 @@ figures ask the row type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import UnionType
@@ -30,7 +30,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Role:
-    """What a column is for."""
+    """The purpose of a column."""
 
     name: Literal["label", "p-value"]
 
@@ -279,6 +279,20 @@ def row_kind(
         return row_type
 
     return decorate
+
+
+def join_kinds(row_type: type, kinds: Sequence[RowKind], title: str) -> None:
+    """Make a row type with the columns of several others one of all their kinds together."""
+    columns = columns_of(row_type)
+    plots = [plot for kind in kinds for plot in kind.plots]
+    _KINDS[row_type] = replace(
+        kinds[0],
+        title=title,
+        columns=columns,
+        plots=tuple(replace(plot, columns=columns) for plot in plots),
+        key=tuple(name for kind in kinds for name in kind.key),
+        may_lack=frozenset().union(*(kind.may_lack for kind in kinds)),
+    )
 
 
 def kind_of_type(row_type: type) -> RowKind | None:

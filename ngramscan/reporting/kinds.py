@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from ngramscan.reporting.rows import together
-from ngramscan.rows import RowKind, columns_of, kind_of_type
+from ngramscan.reporting.rows import joined_type
+from ngramscan.rows import RowKind, kind_of_type
 
 ENTRY_POINTS = "ngramscan.rows"
 """The group of entry points by which packages name their row types; `row_types` is ours."""
@@ -46,24 +45,11 @@ def all_kinds() -> tuple[RowKind, ...]:
     names = [*ROW_TYPES, *(name for row_types in others for name in row_types)]
     kinds = [*kinds_of(names)]
     for of_bytes, of_tokens in ((0, 1), (4, 5)):
-        kinds.insert(of_bytes, _joined(kinds[of_bytes], kinds[of_tokens]))
+        types = kinds[of_bytes].columns.row_type, kinds[of_tokens].columns.row_type
+        both = kind_of_type(joined_type(types))
+        assert both is not None
+        kinds.insert(of_bytes, both)
     return tuple(kinds)
-
-
-def _joined(of_bytes: RowKind, of_tokens: RowKind) -> RowKind:
-    """Return the kind of rows over bytes and over tokens in one file, which are never compared."""
-    types = [of_bytes.columns.row_type, of_tokens.columns.row_type]
-    both: type = together([], types)[1]
-    columns = columns_of(both)
-    plots = (*of_bytes.plots, *of_tokens.plots)
-    return replace(
-        of_bytes,
-        title=f"{of_bytes.title}, over bytes and over tokens",
-        columns=columns,
-        plots=tuple(replace(plot, columns=columns) for plot in plots),
-        key=of_bytes.key + of_tokens.key,
-        may_lack=of_bytes.may_lack | of_tokens.may_lack,
-    )
 
 
 def kinds_of(names: Iterable[str]) -> Iterator[RowKind]:

@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields, make_dataclass, replace
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from types import NoneType
@@ -20,6 +21,7 @@ from ngramscan.errors import InputError
 from ngramscan.progress import visible_json
 from ngramscan.reporting.files import check_writable, write_whole
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
+from ngramscan.rows import join_kinds, kind_of_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,13 +95,23 @@ def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any],
     """
     if len(types) == 1:
         return rows, types[0]
+    row_type = joined_type(tuple(types))
+    return [row_type(**record_of(row)) for row in rows], row_type
+
+
+@cache
+def joined_type(types: tuple[type, ...]) -> type[Any]:
+    """Return a row type with the columns of several, over bytes and over tokens, and its kind."""
     hints: dict[str, Any] = {}
-    for kind in types:
-        for name, hint in get_type_hints(kind, include_extras=True).items():
+    for row_type in types:
+        for name, hint in get_type_hints(row_type, include_extras=True).items():
             hints[name] = hints.get(name) | hint
     columns = [(name, hint, None) for name, hint in hints.items()]
-    row_type = make_dataclass("Row", columns, frozen=True, slots=True)
-    return [row_type(**record_of(row)) for row in rows], row_type
+    joined = make_dataclass("Row", columns, frozen=True, slots=True)
+    kinds = [kind for kind in map(kind_of_type, types) if kind is not None]
+    if len(kinds) == len(types):
+        join_kinds(joined, kinds, f"{kinds[0].title}, over bytes and over tokens")
+    return joined
 
 
 def to_text(
