@@ -312,14 +312,20 @@ def _row(names: dict[str, Any], levels: Frame, lowest: int) -> OutcomeRow:
     least = levels.min(axis=1)
     right = levels[least >= lowest] == RIGHT
     (adaptive, *baselines), n = levels.columns, len(right)
-    some, every = right[baselines].any(axis=1), right[baselines].all(axis=1)
-    # 4 if the adaptive method is right, plus 2 if some baselines are, plus 1 if all are.
-    numbers = 4 * right[adaptive] + 2 * some + every
-    fail, _, wrong, lost, alone, _, chosen, solve = np.bincount(numbers, minlength=8).tolist()
-    choices, has_models = chosen + wrong + lost, names["model"] == ALL
-    is_choice = some & ~(every & right[adaptive])
+    is_right = right[adaptive]
+    any_baseline, all_baselines = right[baselines].any(axis=1), right[baselines].all(axis=1)
+    conditions = {
+        "all_fail": ~is_right & ~any_baseline,
+        "all_solve": is_right & all_baselines,
+        "adaptive_right": is_right & any_baseline & ~all_baselines,
+        "adaptive_wrong": ~is_right & any_baseline,
+        "only_adaptive": is_right & ~any_baseline,
+        "all_baselines_but_adaptive": ~is_right & all_baselines,
+    }
+    n_with = {name: int(condition.sum()) for name, condition in conditions.items()}
+    is_choice, has_models = any_baseline & ~(all_baselines & is_right), names["model"] == ALL
     selection = _share("selection", right.loc[is_choice, adaptive], has_interval=not has_models)
-    note = _NO_CHOICE if not choices else _CLUSTERED if has_models else ""
+    note = _NO_CHOICE if not is_choice.any() else _CLUSTERED if has_models else ""
     clusters = _clusters_of(right)
     return OutcomeRow(
         **names,
@@ -329,15 +335,10 @@ def _row(names: dict[str, Any], levels: Frame, lowest: int) -> OutcomeRow:
         n=n,
         n_no_answer=int((least == NOT_ANSWERED).sum()),
         n_unknown=int((least < NOT_ANSWERED).sum()),
-        all_fail=fail,
-        all_solve=solve,
-        adaptive_right=chosen,
-        adaptive_wrong=wrong + lost,
-        only_adaptive=alone,
-        all_baselines_but_adaptive=lost,
-        accuracy=(solve + chosen + alone) / n,
-        upper_bound=(n - fail - alone) / n,
-        upper_bound_with_adaptive=(n - fail) / n,
+        **n_with,
+        accuracy=int(is_right.sum()) / n,
+        upper_bound=int(any_baseline.sum()) / n,
+        upper_bound_with_adaptive=int((is_right | any_baseline).sum()) / n,
         selection_accuracy=selection.pop("selection"),
         **selection,
         note="; ".join(filter(None, (note, clusters.note))),

@@ -88,7 +88,8 @@ def _breadth(row: Any) -> int:
 def for_paper(columns: Columns) -> tuple[list[Any], type]:
     """Return the columns of a table as rows, with their type, for LaTeX."""
     columns = {name: cells for name, cells in columns.items() if name != "group" or any(cells)}
-    row_type = make_dataclass("PaperRow", [name.replace(" ", "_") for name in columns])
+    fields = [(name.replace(" ", "_"), str) for name in columns]
+    row_type = make_dataclass("PaperRow", fields)
     return [row_type(*cells) for cells in zip(*columns.values(), strict=True)], row_type
 
 
