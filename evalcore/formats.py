@@ -198,7 +198,7 @@ def _financemath(benchmark: Benchmark, path: Path) -> Parsed:
         tables = as_type(values.get("tables"), list[str], f"{place}: tables")
         # Joined as the authors do in their chain-of-thought prompt. Their two prompts introduce
         # tables in different words; here nothing but the method differs between methods.
-        above = "Table:\n" * bool(tables) + "".join(f"{table}\n\n" for table in tables)
+        above = ("Table:\n" if tables else "") + "".join(f"{table}\n\n" for table in tables)
         text = f"{above}Question: {problem.text}"
         details = {**problem.details, "ground_truth": gold}
         problems.append(replace(problem, text=text, gold=str(gold), details=details))
@@ -291,9 +291,9 @@ def _answer_fields(row: _OlympiadAnswer, place: str) -> dict[str, str]:
     boxed = "multiple answers connected with commas" if several else "answer"
     no_unit = ", note that the unit of the answer should not be included in \\boxed{}"
     return {
-        "answer_type_text": form * all(kinds),
-        "boxed_format": f"\\boxed{{{boxed}}}" + "(unit)" * bool(row.unit),
-        "unit_text": no_unit * bool(row.unit),
+        "answer_type_text": form if all(kinds) else "",
+        "boxed_format": f"\\boxed{{{boxed}}}" + ("(unit)" if row.unit else ""),
+        "unit_text": no_unit if row.unit else "",
     }
 
 

@@ -105,7 +105,7 @@ def make_label_shares(
             for stratum, keys in sample.drawn.items()
         ]
         in_all = sum((counts for counts, _ in strata), Counter[str | None]())
-        found = [*scale, *sorted(filter(None, in_all)), *[None] * (None in in_all)]
+        found = [*scale, *sorted(filter(None, in_all)), *([None] if None in in_all else [])]
         for label in dict.fromkeys(found):
             share = stratified_share([(n[label], n.total(), size) for n, size in strata])
             yield LabelShareRow(

@@ -79,7 +79,8 @@ class ScoreOptions:
     @property
     def kept_apart(self) -> list[str]:
         """Return which of benchmark and model are not pooled."""
-        return [name for name in CELL[:2] if name in self.by] or CELL[:2] * bool(self.by)
+        named = [name for name in CELL[:2] if name in self.by]
+        return named or (CELL[:2] if self.by else [])
 
     @property
     def lowest(self) -> int:

@@ -76,7 +76,7 @@ def some_of(names: Iterable[object]) -> str:
     """Return names with commas between them; the first of many, the beginning of long ones."""
     known = [str(name) for name in names]
     shown = [f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name for name in known]
-    more = f" and {len(known) - _MOST_NAMES:,} more" * (len(known) > _MOST_NAMES)
+    more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
     return ", ".join(shown[:_MOST_NAMES]) + more
 
 

@@ -310,7 +310,7 @@ def _shares(
 def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -> AgreementRow:
     value, low, high = fields_of("value", wilson(count, n) if n else None).values()
     is_tied = (statistic, label) == ("majority", None)
-    note = "tied votes" * is_tied if n else "no items"
+    note = ("tied votes" if is_tied else "") if n else "no items"
     return AgreementRow(statistic, judges, label, n, count, value, low, high, note)
 
 

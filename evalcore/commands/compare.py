@@ -456,7 +456,9 @@ def _uneven(cells: Sequence[_Compared]) -> Iterator[str]:
             )
             gaps.append((gap, text))
     if gaps:
-        more = f"; {len(gaps) - 1} more comparisons differ by over 2 points" * (len(gaps) > 1)
+        more = (
+            f"; {len(gaps) - 1} more comparisons differ by over 2 points" if len(gaps) > 1 else ""
+        )
         yield f"Warning: {max(gaps, key=itemgetter(0))[1]}{more}"
 
 
@@ -524,7 +526,8 @@ def difference_text(row: Any) -> str:
     """Return a row's difference of accuracies and its interval, in percentage points."""
     ends = row.difference_low, row.difference_high
     interval = "(no interval)" if None in ends else f"[{', '.join(map(percent, ends))}]"
-    return f"{'+' * (row.difference >= 0)}{percent(row.difference)} {interval}"
+    sign = "+" if row.difference >= 0 else ""
+    return f"{sign}{percent(row.difference)} {interval}"
 
 
 def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:

@@ -283,7 +283,7 @@ def _mean_of_ratios(rows: Sequence[EfficiencyRow], method: str) -> tuple[float |
     if None in ratios:
         return None, "no mean of ratios: a model's tokens are not known"
     n_models = len({row.model for row in rows})
-    few = f"mean of ratios of {len(ratios)} of {n_models} models" * (len(ratios) < n_models)
+    few = f"mean of ratios of {len(ratios)} of {n_models} models" if len(ratios) < n_models else ""
     return _mean(sorted(ratios)), few
 
 

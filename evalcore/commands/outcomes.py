@@ -295,7 +295,7 @@ def _by_document(levels: Frame, part: Frame) -> Frame:
 def _by_model(levels: Frame) -> list[tuple[Any, Frame]]:
     """Return the levels of each model, then those of all together if there are several."""
     models = [*levels.groupby(level="model", sort=False)]
-    return models + [(ALL, levels)] * (len(models) > 1)
+    return models + ([(ALL, levels)] if len(models) > 1 else [])
 
 
 def _parts(levels: Frame) -> Iterator[tuple[dict[str, Any], Frame]]:

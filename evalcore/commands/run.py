@@ -136,9 +136,9 @@ def ask_missing(
     notice = f"{path}: {', '.join(counts)} of {len(questions):,}"
     reasons = Counter(missing.values())
     words = [f"{count} × {reason}" for reason, count in reasons.most_common(3)]
-    words += [f"{len(reasons) - 3} other reasons"] * (len(reasons) > 3)
+    words += [f"{len(reasons) - 3} other reasons"] if len(reasons) > 3 else []
     failure = f"{len(missing)} of {len(questions)} answers are missing ({'; '.join(words)})"
-    return notice, f"{path}: {failure}; run again to request only these" * bool(missing)
+    return notice, (f"{path}: {failure}; run again to request only these" if missing else "")
 
 
 def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list[Question]:
@@ -285,7 +285,7 @@ def run(
             ask_missing(ask, *task, usage, asked.concurrency, progress) for task in tasks.items()
         ]
     notices = [notice for notice, _ in done]
-    notices += [str(usage)] * bool(usage.prompt_tokens or usage.uncounted_answers)
+    notices += [str(usage)] if usage.prompt_tokens or usage.uncounted_answers else []
     if find_spec("math_verify") is None:
         notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
     failures = [failure for _, failure in done if failure]

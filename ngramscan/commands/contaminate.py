@@ -170,7 +170,7 @@ def contaminate(
     load_ahead("scipy.special")
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
-            shown = OCCURRENCES * bool(answer_field) + bool(contexts)
+            shown = (OCCURRENCES if answer_field else 0) + (1 if contexts else 0)
             return Result(_plan(entries, chosen, asked.seed, indexes, shown), PlanRow)
         if contexts or answer_field:
             _refuse_unseen(indexes, "--contexts" if contexts else "--answer-field")
@@ -269,7 +269,7 @@ def _plan(
     asked = queries_of(entries, rule, seed).values()
     texts = list(dict.fromkeys(text for entry_texts in asked for text in entry_texts))
     # If none is clean, a window of each entry is looked up again, and shown so often in documents.
-    again = [entry_texts[0] for entry_texts in asked if entry_texts] * bool(shown)
+    again = [entry_texts[0] for entry_texts in asked if entry_texts] if shown else []
     plan = make_plan(len(texts), texts + again, len(again) * shown, bytes_of(CONTEXT), indexes)
     # If all entries are clean, a service is asked for their other forms.
     others = set(queries_of_forms(entries, rule, seed)).difference(texts)

@@ -351,6 +351,6 @@ def index_verify(
     if all((shard / MANIFEST).is_file() for shard in shard_folders(folder)):
         checks.insert(0, "checksums of all files")
     else:
-        checks += [_DEEP_FINDS] * (not deep) + ["no manifest.json to compare with"]
+        checks += ([_DEEP_FINDS] if not deep else []) + ["no manifest.json to compare with"]
     sound = f"{directory}: no damage found ({'; '.join(checks)})"
     return Result([], Finding, [sound], print_table=lambda _: None)

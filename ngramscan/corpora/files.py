@@ -158,7 +158,7 @@ def _open_stream(path: str, form: Format | None) -> _Found:
         raise InputError(name, f"{problem}; give the file: scan:FILE.{form}")
     notice = f"{name}: read as text, one document; if it is something else, {CURE}"
     file = CorpusFile(name, form, stream=chunks, stream_skipped=skipped)
-    return [file], [notice] * (is_sniffed and form == "text")
+    return [file], ([notice] if is_sniffed and form == "text" else [])
 
 
 def _start_of(chunks: Chunks) -> tuple[bytes, Chunks]:

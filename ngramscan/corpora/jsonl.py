@@ -110,7 +110,9 @@ def _read_lines(piece: Piece, chunks: Chunks, options: ReadOptions) -> Iterator[
         (before,) = records_before([piece], lambda _: None)
         line = before + parser.lines_read + 1
         is_other = line == 1 and unpacked_path(path).suffix.lower() == ".json"
-        cure = "; --exclude-source leaves out a file that is not part of a corpus" * is_other
+        cure = (
+            "; --exclude-source leaves out a file that is not part of a corpus" if is_other else ""
+        )
         problem = error.problem if isinstance(error, CorpusError) else f"{error}{cure}"
         raise CorpusError(f"{path}:{line}", problem) from error
 

@@ -417,7 +417,7 @@ def _why_unpaired(prefix: str, alone: str | None, pairs: int, unpaired: int) -> 
 def _adjusted(rows: Sequence[RetentionRow]) -> list[RetentionRow]:
     """Adjust the p-values of all rows together: one table is one family of tests."""
     tested = sum(row.p is not None for row in rows)
-    family = f"{tested:,} retention test{'s' * (tested != 1)} of this table"
+    family = f"{tested:,} retention {'test' if tested == 1 else 'tests'} of this table"
     return [
         row if p is None else replace(row, p_adjusted=p, family=family)
         for row, p in zip(rows, holm([row.p for row in rows]), strict=True)

@@ -276,15 +276,19 @@ def describe_keyness(
     else:
         compared += f", for {problems:,} and {others_problems:,} problems"
     longer = f"outputs of {options.of} are longer than those of {against}"
-    parts = [f"{longer}: the test compares parts of equal length"] * (found.test.part < 1)
-    within = f", {found.found_inside:,} of them only within longer ones" * (found.found_inside > 0)
+    parts = [f"{longer}: the test compares parts of equal length"] if found.test.part < 1 else []
+    within = (
+        f", {found.found_inside:,} of them only within longer ones"
+        if found.found_inside > 0
+        else ""
+    )
     larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
     shown = f"{len(found.rows):,} shown, largest G2 first"
     models = describe_models(outputs, options)
     return [
         _scope(outputs, options),
         compared,
-        *[models] * bool(models),
+        *([models] if models else []),
         *parts,
         f"{found.tested:,} n-grams tested, {larger}{within}; {shown}",
     ]
@@ -305,7 +309,7 @@ def describe_models(outputs: OutputSet, options: KeynessOptions) -> str:
 
 
 def _some(models: Sequence[str]) -> str:
-    more = f" and {len(models) - MODELS_NAMED:,} more" * (len(models) > MODELS_NAMED)
+    more = f" and {len(models) - MODELS_NAMED:,} more" if len(models) > MODELS_NAMED else ""
     return ", ".join(models[:MODELS_NAMED]) + more
 
 

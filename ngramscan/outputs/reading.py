@@ -229,7 +229,7 @@ def _refuse_duplicates(outputs: Sequence[Output]) -> None:
     for output in outputs:
         first = seen.setdefault((output.group, output.id), output.place)
         if output.id and first != output.place:
-            cure = "; --prompt-field NAME says which prompt" * (not output.group.prompt)
+            cure = "; --prompt-field NAME says which prompt" if not output.group.prompt else ""
             named = "/".join(filter(None, output.group))
             raise InputError(output.place, f"id {output.id!r} of {named} is also at {first}{cure}")
 

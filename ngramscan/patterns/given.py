@@ -81,7 +81,7 @@ def _is_set(given: PathOrName) -> bool:
 
 
 def _checked(text: str, where: str) -> str:
-    problem = "it is empty; enter a phrase" * (not text)
+    problem = "it is empty; enter a phrase" if not text else ""
     if "\0" in text:
         problem = "it has a NUL character"
     if any("\ud800" <= character <= "\udfff" for character in text):

@@ -67,7 +67,7 @@ def _refuse_folder(benchmark: Table) -> None:
     if folder and folder.is_dir():
         tables = sorted(path for path in folder.iterdir() if has_rows(path))
         if tables:
-            named = ", ".join(str(path) for path in tables[:3]) + ", …" * (len(tables) > 3)
+            named = ", ".join(str(path) for path in tables[:3]) + (", …" if len(tables) > 3 else "")
             raise InputError(str(folder), f"it is a folder; name one of its files: {named}")
 
 

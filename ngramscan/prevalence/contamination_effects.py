@@ -164,7 +164,7 @@ def _adjusted(rows: Sequence[EffectRow], tests: Sequence[Hashable]) -> list[Effe
     p_values = {test: row.p for test, row in zip(tests, rows, strict=True) if row.p is not None}
     adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
     n = len(p_values)
-    family = f"{n:,} comparison{'s' * (n != 1)} of this table"
+    family = f"{n:,} {'comparison' if n == 1 else 'comparisons'} of this table"
     return [
         replace(row, p_adjusted=adjusted[test], family=family) if test in adjusted else row
         for test, row in zip(tests, rows, strict=True)
@@ -286,7 +286,7 @@ def _note(parts: Mapping[EntryClass, Sequence[float]], found: SampleComparison |
         empty = [verdict for verdict in _COMPARED if not parts[verdict]]
         return f"no {' and no '.join(empty)} entries with a score"
     conflict = disagreement(found.difference, found.p)
-    why = f"{conflict}, as Fisher's test is exact and the interval is not" * bool(conflict)
+    why = f"{conflict}, as Fisher's test is exact and the interval is not" if conflict else ""
     return "; ".join(filter(None, (_weakness(found), why)))
 
 

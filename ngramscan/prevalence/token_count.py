@@ -87,4 +87,5 @@ def note_of(found: TokenOccurrences, is_hopeless: bool = False) -> str:
     """Return how a number of n-grams differs from that of the string."""
     if is_of_bytes(found):
         return "; ".join(filter(None, (EVERY, found.note)))
-    return "; ".join(filter(None, (LOWER_BOUND, TOO_LOW * is_hopeless, found.note)))
+    too_low = TOO_LOW if is_hopeless else ""
+    return "; ".join(filter(None, (LOWER_BOUND, too_low, found.note)))

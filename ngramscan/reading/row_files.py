@@ -100,7 +100,9 @@ def _refuse_name(path: Path) -> None:
         folder = f"a folder; expected {_TABLES}"
         raise InputError(str(path), folder if path.is_dir() else missing(path, _TABLES))
     if not has_rows(path):
-        cure = f"; `evalcore logs {path} -o scores.jsonl` makes one" * (path.suffix == ".eval")
+        cure = (
+            f"; `evalcore logs {path} -o scores.jsonl` makes one" if path.suffix == ".eval" else ""
+        )
         raise InputError(str(path), f"expected {_TABLES}{cure}")
 
 

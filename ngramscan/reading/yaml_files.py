@@ -86,7 +86,7 @@ def as_type(value: object, kind: type[_Kind], where: object, strict: bool = True
     except msgspec.ValidationError as error:
         problem, _, key = str(error).replace("`", "").replace("$.", "").partition(" - at ")
         known = ", ".join(getattr(kind, "__struct_fields__", ()))
-        cure = f"; known are {known}" * ("unknown field" in problem)
+        cure = f"; known are {known}" if "unknown field" in problem else ""
         raise InputError(where, f"{key}: {problem}{cure}".removeprefix(": ")) from error
 
 

@@ -110,4 +110,4 @@ def print_notes(console: Any, rows: Iterable[Any], *names: str) -> None:
 
 def first_of(texts: Sequence[str]) -> str:
     """Return some of many texts, for a message of one line."""
-    return "; ".join(texts[:3]) + f"; and {len(texts) - 3} more" * (len(texts) > 3)
+    return "; ".join(texts[:3]) + (f"; and {len(texts) - 3} more" if len(texts) > 3 else "")

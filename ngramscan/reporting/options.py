@@ -114,6 +114,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any, text: str, module: str) 
     if has_default:  # None would be one
         where["default"] = [parameter.default] if is_several else parameter.default
     variable = _variable(parameter.name, option, flags, module)
+    repeatable = " Repeatable, or with commas." if is_listed else " Repeatable."
     return ShownOption(
         **where,
         type=_Listed(kind) if is_listed else kind,
@@ -125,7 +126,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any, text: str, module: str) 
         envvar=variable or None,
         show_envvar=bool(variable),
         shell_complete=offered,
-        help=text + (" Repeatable" + ", or with commas" * is_listed + ".") * is_several,
+        help=text + (repeatable if is_several else ""),
     )
 
 

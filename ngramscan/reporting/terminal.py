@@ -218,7 +218,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
             *([_MAX_BYTES] if options.keys() & READ_WHOLE else []),
             *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
         ],
-        help=sections["Text"] + f"\n\n\b\nExamples:\n{shown}" * bool(examples),
+        help=sections["Text"] + (f"\n\n\b\nExamples:\n{shown}" if examples else ""),
         callback=partial(_run, inner),
     )
 

@@ -140,7 +140,8 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     kind = "" if isinstance(count, CountRow) else "infini-gram:"
     index = f"--index {quoted(f'{kind}{url}{answer.name}')}"
     # A client can't know that tokens are bytes, which find every phrase.
-    yield f"ngramscan count {phrase} {index}{' --count-anyway' * (EVERY in count.note)}"
+    anyway = " --count-anyway" if EVERY in count.note else ""
+    yield f"ngramscan count {phrase} {index}{anyway}"
     if isinstance(count, CountRow) and (options := _docnorm_options(answer, question)):
         yield f"ngramscan docnorm {phrase} {index} {options}"
     n = question.start + PER_PAGE
@@ -154,7 +155,7 @@ def _docnorm_options(answer: Answer, question: Question) -> str:
     """
     if answer.documents is None or not answer.documents.is_exact:
         made = answer.documents.draws if answer.documents else DRAWS
-        return f"--draws {made} " * (made < DRAWS) + f"--seed {question.seed}"
+        return (f"--draws {made} " if made < DRAWS else "") + f"--seed {question.seed}"
     draws = max(2, answer.occurrences or 0)
     return f"--draws {draws} --context {LEAST_CONTEXT}" if draws <= MOST_SHOWN else ""
 

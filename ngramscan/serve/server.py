@@ -192,7 +192,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         taken.bind(address)
     except OSError as error:
         taken.close()
-        hint = "; --port 0 takes any that is free" * (error.errno == errno.EADDRINUSE)
+        hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
         problem = f"{_reason(error)}{hint}"
         raise InputError(f"--host {host} --port {port}", problem) from error
     return taken

@@ -92,7 +92,8 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
         if phrase != text:
             said.append(f"its first {len(phrase):,} characters are the link")
         if not wholes[number]:
-            said.append(f"overlaps the next one; whole: “{phrase}{'…' * (phrase != text)}”")
+            more = "…" if phrase != text else ""
+            said.append(f"overlaps the next one; whole: “{phrase}{more}”")
         fields = urlencode({"q": phrase, "index": answer.name})
         links.append(_Link(f"./?{fields}", "; ".join(said)))
     measures = traced.profile.measures(question.min_words)

@@ -142,7 +142,7 @@ def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple
 def _reason_for_no_interval(sums: Floats, sizes: Floats, residuals: Floats) -> str:
     """Return why there can be no interval; empty: there can."""
     if sums.size < ITEMS_FOR_AN_INTERVAL:
-        return f"no interval: only {sums.size} problem{'s' * (sums.size > 1)}"
+        return f"no interval: only {sums.size} {'problems' if sums.size > 1 else 'problem'}"
     if np.abs(residuals).max() <= 1e-10 * np.abs(sums).max():
         return "no interval: all differences are equal"
     differ = int((np.abs(sums) > 1e-10 * np.abs(sums).max()).sum())

@@ -250,8 +250,9 @@ def _check_free(place: str) -> list[ShardPlan]:
     is_taken = places.read(place, MANIFEST) is not None
     if is_taken or (not is_remote(place) and files_in(Path(place))):
         problem = "the folder is not empty; expected a new or an empty one"
-        cure = "; to add documents to the index in it: ngramscan index add"
-        raise InputError(place, problem + cure * is_taken)
+        if is_taken:
+            problem += "; to add documents to the index in it: ngramscan index add"
+        raise InputError(place, problem)
     return []
 
 
@@ -400,7 +401,8 @@ def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
     elif count > 1:
         text += f" in each of {count} processes"
     if available is not None and (count < wanted or needed > available):
-        is_fewer = f"; {count} of {wanted} workers run at once"
-        text += f"{is_fewer * (count < wanted)}: {format_bytes(available)} are available"
+        if count < wanted:
+            text += f"; {count} of {wanted} workers run at once"
+        text += f": {format_bytes(available)} are available"
     workers.progress.notice(text)
     return replace(workers, count=count, task_bytes=needed)

@@ -125,7 +125,7 @@ def _across(chart: LaneChart, look: Look) -> Across:
 
 def _label_start(chart: LaneChart, look: Look) -> float:
     group = max(len(lane.group) for lane in chart.lanes)
-    return 1.15 * look.character * group + 1.5 * bool(group)
+    return 1.15 * look.character * group + (1.5 if group else 0.0)
 
 
 def _lane(lane: Lane, across: Across, y: float, look: Look, corpora: int) -> tuple[Markup, float]:
@@ -165,7 +165,7 @@ def _mark(mark: Mark, across: Across, y: float, look: Look) -> Markup:
         high = math.inf if size.high is None else size.high
         parts.append(line("interval", (across.at(low), level), (across.at(high), level)))
     if size.value is not None and math.isinf(size.value):
-        parts.append(end(across.at(size.value), level, 180 * (size.value < 0), is_arrow=True))
+        parts.append(end(across.at(size.value), level, 180 if size.value < 0 else 0, is_arrow=True))
     elif size.value is not None:
         parts.append(glyph(mark.style, across.at(size.value), level, True, look.mark))
     return marked(mark, *parts)

@@ -232,7 +232,7 @@ def _legend(panel: Panel, top: float) -> tuple[Markup, float]:
         rest = f"… and {len(panel.names) - len(names)} more; the tooltips name them"
         head += tag("text", rest, class_="series", x="20", y=f"{bottom + 10:g}")
         bottom += LINE
-    return head, bottom + 10 * bool(names)
+    return head, (bottom + 10 if names else bottom)
 
 
 def _lane(point: Point, across: Across, y: float) -> Markup:
@@ -258,7 +258,7 @@ def _range(point: Point, size: Range, place: Place, turn: int) -> Markup:
         parts.append(end(*place(low), turn + 180, math.isinf(low)))
         parts.append(end(*place(high), turn, math.isinf(high)))
     if size.value is not None and math.isinf(size.value):
-        parts.append(end(*place(size.value), turn + 180 * (size.value < 0), is_arrow=True))
+        parts.append(end(*place(size.value), turn + (180 if size.value < 0 else 0), is_arrow=True))
     elif size.value is not None:
         parts.append(glyph(point.style, *place(size.value), is_open=not size.has_limits))
     return join(parts)

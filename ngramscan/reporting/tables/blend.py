@@ -51,12 +51,12 @@ def print_blend(blending: BlendResult, console: Console) -> None:
     parts.print_notes(
         console,
         _SHARES,
-        *[_STAR] * any(row.has_method for row in rows),
-        *[_POOLED] * any(row.model == ALL for row in rows),
-        *[_RETENTION] * bool(blending.retention),
+        *([_STAR] if any(row.has_method for row in rows) else []),
+        *([_POOLED] if any(row.model == ALL for row in rows) else []),
+        *([_RETENTION] if blending.retention else []),
         *[_ADJUSTED.format(family) for family in families if family],
-        *[_RATIO] * any(row.ratio is not None for row in isolation),
-        *[_HALF] * any(row.ratio is not None and row.note for row in isolation),
+        *([_RATIO] if any(row.ratio is not None for row in isolation) else []),
+        *([_HALF] if any(row.ratio is not None and row.note for row in isolation) else []),
     )
 
 
@@ -112,7 +112,7 @@ def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
         "own prompts": [percent(row.share_own) for row in rows],
         "others": [percent(row.share_others) for row in rows],
         "ratio": [
-            "≈" * (row.ratio is not None and bool(row.note)) + parts.interval(row, "ratio")
+            ("≈" if row.ratio is not None and bool(row.note) else "") + parts.interval(row, "ratio")
             for row in rows
         ],
         "note": [row.note if row.ratio is None else "" for row in rows],

@@ -73,8 +73,8 @@ def _print_bytes(console: Console, counting: CountResult[Any], totals: Sequence[
         print_line(console, f"{snapshots[0].index}: {SNAPSHOTS_NOTE}", "bold")
         parts.print_totals(console, None, snapshots, _SUMS)
     statistics = {total.statistic for total in totals}
-    parts.print_notes(console, *_TOTALS_NOTES * bool(statistics & {*_TOTALS.values()}))
-    parts.print_notes(console, *_RATIOS_NOTES * bool(statistics & {*_RATIOS.values()}))
+    parts.print_notes(console, *(_TOTALS_NOTES if statistics & {*_TOTALS.values()} else ()))
+    parts.print_notes(console, *(_RATIOS_NOTES if statistics & {*_RATIOS.values()} else ()))
     _print_overlaps(console, [total for total in totals if total.index == ALL])
 
 
@@ -116,7 +116,7 @@ def _count(row: CountRow, name: str) -> str:
     if value is None or not row.estimated:
         return cell(value)
     shown = parts.interval(row, name, "{:,.0f}".format)
-    return f"≈{shown}" + " (doubtful)" * ("[" in shown and UNTRUSTED in row.note)
+    return f"≈{shown}" + (" (doubtful)" if "[" in shown and UNTRUSTED in row.note else "")
 
 
 def _print_overlaps(console: Console, overlaps: Sequence[Total]) -> None:

@@ -41,4 +41,4 @@ def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
     )
     print_columns(console, columns, layout)
     is_pooled = any(row.model == ALL for row in shown)
-    parts.print_notes(console, *_FOOTNOTES, *[_POOLED] * is_pooled)
+    parts.print_notes(console, *_FOOTNOTES, *([_POOLED] if is_pooled else []))

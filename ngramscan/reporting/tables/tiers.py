@@ -30,8 +30,10 @@ def print_tiers(tiering: TierResult, console: Console) -> None:
     if rows:
         _print_rows(console, rows)
         parts.print_notes(console, _RATES[rows[0].measure], *_FOOTNOTES)
-        parts.print_notes(console, *[_SPANS] * any(row.interval_spans_tiers for row in rows))
-        parts.print_notes(console, *[_HALF] * any(row.note for row in rows))
+        parts.print_notes(
+            console, *([_SPANS] if any(row.interval_spans_tiers for row in rows) else [])
+        )
+        parts.print_notes(console, *([_HALF] if any(row.note for row in rows) else []))
     shown = parts.group_by(rows, "method", "pattern")
     without = [row for row in tiering.rows if row.ratio is None]
     absent = [row for row in without if (row.method, row.pattern) not in shown]
@@ -54,7 +56,7 @@ def _print_rows(console: Console, rows: Sequence[TierRow]) -> None:
         "agrees": ["yes" if row.agrees else "no" for row in rows],
         "own": [show(row.rate_own) for row in rows],
         "others": [show(row.rate_others) for row in rows],
-        "ratio": ["≈" * bool(row.note) + parts.interval(row, "ratio") for row in rows],
+        "ratio": [("≈" if row.note else "") + parts.interval(row, "ratio") for row in rows],
     }
     wrapping = frozenset({"pattern", "tier", "by ratio", "agrees"})
     ends = parts.section_ends(rows, "method")
