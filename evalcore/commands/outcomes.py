@@ -255,8 +255,9 @@ def _find_levels(
         (meant.duplicated(keys), "several answers to one problem; choose one with --epoch N"),
         (is_graded, "value {:g} is neither right nor wrong; set a limit with --right-from"),
     ):
-        for *named, value in meant.loc[is_unclear, [*names, "value"]].to_numpy():
-            raise InputError(", ".join(named), problem.format(value))
+        if is_unclear.any():
+            *first, value = meant.loc[is_unclear, [*names, "value"]].iloc[0]
+            raise InputError(", ".join(first), problem.format(value))
     table["level"] = meant["level"] + (meant["value"] == 1)
     table["cluster"] = table["cluster"].fillna("")  # groups need a value
     by_answer = table.groupby(["asked", *CELL, *_PROBLEM, "method"])

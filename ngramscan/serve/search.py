@@ -215,8 +215,8 @@ def _count(index: Index, phrase: str) -> CountRow | TokenCountRow:
 
 
 def _raise_first(missing: Sequence[QueryFailure]) -> None:
-    for failure in missing:
-        raise failure.error
+    if missing:
+        raise missing[0].error
 
 
 def _documents_of(row: DocnormRow | TokenDocnormRow) -> Documents:
@@ -245,8 +245,8 @@ def _places(index: Index, question: Question) -> tuple[int, list[Place]]:
     """
     phrase = question.phrase
     found, errors = collect_replies(index.find([phrase]), [phrase])
-    for error in errors.values():
-        raise error
+    if errors:
+        raise next(iter(errors.values()))
     drawn = [
         draw_places(found[phrase], n, question.seed, index.name, with_replacement=False)
         for n in (question.start, question.start + PER_PAGE)
