@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import csv
-import functools
-import io
 import os
 import re
 import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 
 import click
@@ -131,27 +127,3 @@ def _usages(command: click.Command, main: str, *names: str) -> Iterator[str]:
         for each in command.list_commands(context):
             if found := command.get_command(context, each):
                 yield from _usages(found, main, *names, each)
-
-
-@functools.cache
-def _mismatches() -> list[dict[str, str]]:
-    rows = csv.DictReader(io.StringIO(printed("evalcore audit --format csv")))
-    return [row for row in rows if row["verdict"] == "mismatch"]
-
-
-def mismatches(*ids: str) -> str:
-    """Return the claims of the paper that do not hold, among those with such ids, as a table."""
-    lines = ["| claim | statement | printed | recomputed |", "|---|---|---:|---:|"]
-    for pattern in ids:
-        found = [row for row in _mismatches() if fnmatchcase(row["id"], pattern)]
-        assert found, f"no claim {pattern} is a mismatch"
-        lines += _lines(found)
-    return "\n".join(lines)
-
-
-def _lines(rows: Iterable[dict[str, str]]) -> Iterable[str]:
-    for row in rows:
-        decimals = max(2, len(row["published"].partition(".")[2]))
-        recomputed = f"{float(row['recomputed']):,.{decimals}f}".rstrip("0").rstrip(".")
-        statement = row["statement"].replace("|", "\\|")
-        yield f"| `{row['id']}` | {statement} | {row['published']} | {recomputed} |"

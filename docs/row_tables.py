@@ -101,7 +101,6 @@ ROW_TYPES = (
     RowType("evalcore", "show", "commands/show.py", "ShowRow"),
     RowType("evalcore", "agreement", "commands/agreement.py", "AgreementRow"),
     RowType("evalcore", "agreement --votes", "commands/agreement.py", "VoteRow"),
-    RowType("evalcore", "audit", "commands/audit.py", "AuditRow"),
     RowType("evalcore", "link", "commands/link.py", "LinkRow"),
     RowType("evalcore", "link --ranks", "commands/link.py", "RankRow"),
     RowType("evalcore", "link --problems", "prevalence_links.py", "SlopeRow"),

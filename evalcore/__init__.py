@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evalcore.benchmarks import datasets_check, datasets_fetch, datasets_list
     from evalcore.commands.agreement import agreement
-    from evalcore.commands.audit import audit
     from evalcore.commands.compare import compare
     from evalcore.commands.efficiency import efficiency
     from evalcore.commands.judge import judge
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from evalcore.commands.score import score
     from evalcore.commands.show import show
 
-__all__ = ["agreement", "audit", "compare", "datasets_check", "datasets_fetch", "datasets_list"]
+__all__ = ["agreement", "compare", "datasets_check", "datasets_fetch", "datasets_list"]
 __all__ += ["efficiency", "judge", "link", "logs", "outcomes", "plan", "rank", "run"]
 __all__ += ["score", "show"]
 

@@ -20,7 +20,6 @@ _COMMANDS = (
     "outcomes",
     "efficiency",
     "agreement",
-    "audit",
     "link",
 )
 main = Commands(

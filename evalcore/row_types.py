@@ -15,7 +15,6 @@ ROW_TYPES = (
     "evalcore.judge_sample.LabelShareRow",
     "evalcore.commands.agreement.VoteRow",
     "evalcore.commands.agreement.AgreementRow",
-    "evalcore.commands.audit.AuditRow",
     "evalcore.commands.link.LinkRow",
     "evalcore.prevalence_links.SlopeRow",
     "evalcore.commands.link.RankRow",

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from statistics import NormalDist
 
 from ngramscan.statistics.estimates import Estimate
@@ -171,21 +171,6 @@ def mcnemar(only_first: int, only_second: int) -> float:
         ways = ways * (n - i) // (i + 1)
         tail += ways
     return min(1.0, float(2 * tail / 2**n))
-
-
-@cache
-def usual_mcnemar(net: int, pairs: int) -> float:
-    """Return the p-value of equal shares as papers often compute it, from pairs that differ.
-
-    `net` is the difference of their two counts. Exact below 25 pairs, otherwise the chi-square test
-    with continuity correction. A ValueError if no two counts have this sum and difference.
-    Source: Edwards 1948, doi:10.1007/BF02289261.
-    """
-    if pairs < abs(net) or (pairs < 25 and (pairs - net) % 2):
-        raise ValueError(f"no two counts have the sum {pairs} and the difference {net}")
-    if pairs < 25:
-        return mcnemar((pairs + net) // 2, (pairs - net) // 2)
-    return math.erfc(max(abs(net) - 1, 0) / math.sqrt(2 * pairs))
 
 
 def mid_p_mcnemar(only_first: int, only_second: int) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -78,24 +77,6 @@ def differing(sums: Floats) -> Floats:
     """Return the sums that are not zero, up to rounding errors."""
     kept: Floats = sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
     return kept
-
-
-@cache
-def signed_rank_p(n: int, rank_sum: int) -> float:
-    """Return the exact two-sided p-value of Wilcoxon's test, from n differences without ties.
-
-    `rank_sum` is the sum of the ranks of one sign; one that n ranks can't have is a ValueError.
-    """
-    total = n * (n + 1) // 2
-    if rank_sum > total:
-        raise ValueError(f"no ranks of {n} differences have the sum {rank_sum}")
-    return two_sided_p(np.arange(1, n + 1), total - 2 * rank_sum)
-
-
-def normal_signed_rank_p(n: int, rank_sum: int) -> float:
-    """Return the normal approximation of `signed_rank_p`, without continuity correction."""
-    twice_the_variance = n * (n + 1) * (2 * n + 1) / 12
-    return math.erfc(abs(rank_sum - n * (n + 1) / 4) / math.sqrt(twice_the_variance))
 
 
 def _enumerated(values: Floats) -> float:

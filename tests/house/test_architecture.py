@@ -160,8 +160,6 @@ EVALCORE = (
     "efficiency",
     "show",
     "agreement",
-    "claim_formulas",
-    "audit",
     "cli",
     "__main__",
 )

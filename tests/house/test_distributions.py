@@ -19,7 +19,6 @@ NEEDED = (
     "ngramscan/shipped_patterns/f1.yaml",
     "ngramscan/reporting/page/templates/style.css",
     "evalcore/benchmarks/financemath.yaml",
-    "evalcore/published/claims.yaml",
 )
 
 

@@ -31,7 +31,6 @@ NOT_RUN = {
 }
 """Examples that do not run here, and why."""
 SMALLER = {
-    r"evalcore audit(?! tables)": "tables/",
     r"--target 10%": "--max-draws 100",
     r"evalcore (compare|efficiency)|link .*--problems": "--resamples 100",
     r"evalcore run --dataset financemath": "--limit 9",
@@ -92,11 +91,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         log = made_logs.header(**changes)
         made_logs.write_inspect(folder / f"{name}.eval", [made_logs.sample("s1")], log)
     made_logs.write_lm_eval(folder / "results", [made_logs.row(1)], "gsm8k")
-    claim = "{id: a, where: t, statement: s, published: '1.5', formula: sum(t.value)}"
-    for name in ("tables/claims.yaml", "claims.yaml"):
-        write(folder / name, f"keys: [method]\nclaims: [{claim}]\n")
-    (folder / "tables/scores.csv").unlink()
-    write(folder / "tables/t.csv", "method,value\nA,1.5\n")
     write(folder / "grades.csv", "item,a,b\n1,poor,fair\n2,good,good\n3,fair,good\n")
     shutil.copy(ROOT / "ngramscan/outputs/strategy_rules.yaml", folder / "rules.yaml")
     write_financemath(folder.parent / "cache/ngramscan/datasets/financemath")

@@ -3,7 +3,6 @@
 from typing import Any, get_type_hints
 
 from evalcore.commands.agreement import AgreementRow, VoteRow
-from evalcore.commands.audit import AuditRow
 from evalcore.commands.compare import AverageRow, CompareRow
 from evalcore.commands.efficiency import EfficiencyRow
 from evalcore.commands.link import LinkRow, RankRow
@@ -77,7 +76,6 @@ TYPES: dict[str, tuple[type, ...]] = {
     "Estimated shares of the judges' labels": (LabelShareRow,),
     "Agreement of judges": (AgreementRow,),
     "Votes on each item": (VoteRow,),
-    "Published figures, recomputed": (AuditRow,),
     "Prevalence and accuracy of pairs of methods": (LinkRow,),
     "Prevalence and accuracy, ranks of methods": (RankRow,),
     "Accuracy per tenfold count": (SlopeRow,),

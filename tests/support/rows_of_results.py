@@ -485,7 +485,6 @@ ROWS_OF: dict[str, list[Row]] = {
         {"statistic": "missing"},
     ),
     "Votes on each item": variants_of({"label": "yes"}, {"label": None}),
-    "Published figures, recomputed": variants_of({"verdict": "ok"}, {"verdict": "mismatch"}, {}),
     "Prevalence and accuracy of pairs of methods": variants_of(
         {
             "index": "i",

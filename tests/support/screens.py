@@ -139,19 +139,6 @@ class Made:
     def prevalence(self) -> Any:
         return pd.DataFrame({"id": range(30), "count": [n * n for n in range(30)]})
 
-    def claims(self) -> Path:
-        """Write a table, and claims that are right, wrong and rounded about it."""
-        lines = [
-            f"- {{id: c{number}, where: table {number % 3}, statement: the sum,"
-            f' published: "{published}", formula: sum(scores.pct)}}'
-            for number, published in enumerate(("30.5", "30.4", "31.5", "40", "30.5", "30.5"))
-        ]
-        folder = self.folder / "tables"
-        folder.mkdir()
-        (folder / "scores.csv").write_text("task,pct\nx,10.0\ny,20.5\n")
-        (folder / "claims.yaml").write_text("\n".join(["claims:", *lines]))
-        return folder
-
     def findings(self) -> Screen:
         problem = "3 entries point behind the end of the text, which has 1,234,567 bytes"
         rows = [Finding(f"shard-{k}", "sa.bin", f"byte {1000 * k}", problem) for k in range(3)]
@@ -197,6 +184,5 @@ COMMANDS: dict[str, Callable[[Made], Screen]] = {
         e.link, made.prevalence(), made.scores, problems=True, without="3", resamples=200
     ),
     "datasets list": lambda _: screen_of(e.datasets_list),
-    "audit": lambda made: screen_of(e.audit, made.claims()),
 }
 """What prints the rows of each command."""

@@ -38,7 +38,6 @@ _ORDER = (
     "count",
     "judge --shares",
     "agreement",
-    "audit",
     "plan",
 )
 """Kinds whose sentences are findings, by what readers look for first."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences import (
-    claims,
     comparisons,
     contamination,
     counts,
@@ -60,7 +59,6 @@ SAY: dict[str, _Say] = {
     "judge --shares": labels.say_label_shares,
     "agreement": labels.say_agreement,
     "agreement --votes": labels.say_votes,
-    "audit": claims.say_claims,
     "link": links.say_links,
     "link --problems": links.say_slopes,
     "link --ranks": links.say_rank_links,

@@ -190,10 +190,6 @@ def _say_agreement(rows: Sequence[Row]) -> str:
     return "agreement of " + (amount(number_of_judges, "judge") if judges else "judges")
 
 
-def _say_audit(rows: Sequence[Row]) -> str:
-    return f"{amount(len(rows), 'published figure')}, recomputed"
-
-
 def _say_links(rows: Sequence[Row]) -> str:
     methods = _names(rows, ("treatment", "method", "baseline"), "method", "methods")
     return f"prevalence and accuracy{_after('of', methods)}{_where(rows)}"
@@ -245,7 +241,6 @@ _SUBJECTS = {
     "judge --shares": _Subject("labels", _say_labels),
     "agreement": _AGREEMENT,
     "agreement --votes": _AGREEMENT,
-    "audit": _Subject("audit", _say_audit),
     "link": _LINKS,
     "link --problems": _LINKS,
     "link --ranks": _LINKS,

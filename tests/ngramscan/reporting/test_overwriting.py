@@ -242,7 +242,6 @@ def folder_of(owner: str) -> Path:
     [
         pytest.param("patterns", "f1.yaml", id="a pattern set"),
         pytest.param("evalcore", "benchmarks/financemath.yaml", id="a benchmark"),
-        pytest.param("evalcore", "published/corpora.csv", id="a published table"),
         pytest.param("cache", "replies.sqlite", id="replies"),
         pytest.param("cache", "judgements.sqlite", id="judgements"),
         pytest.param("cache", "datasets/financemath/test.json", id="a dataset"),

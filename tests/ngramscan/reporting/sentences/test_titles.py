@@ -174,12 +174,6 @@ PAIR = {"dataset": "d", "model": "m", "treatment": "pot", "baseline": "cot", "in
             id="agreement",
         ),
         pytest.param(
-            "audit",
-            [{"id": str(n)} for n in range(259)],
-            "259 published figures, recomputed",
-            id="audit",
-        ),
-        pytest.param(
             "link", [PAIR], "Prevalence and accuracy of pot and cot on d with m", id="link"
         ),
     ],

@@ -1,4 +1,4 @@
-"""Claims about the paper, against the same figures by pandas, scipy and statsmodels."""
+"""docs/errata.md: claims about the paper, against the same figures by pandas and by hand."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,25 +9,28 @@ import pandas as pd
 import pytest
 import yaml
 
-import evalcore
-from evalcore.commands.audit import AuditRow
+from docs.errata.__main__ import main
+from docs.errata.claims import CheckedClaim, check_paper
+from docs.errata.page import place_of, verdict_table
 from tests.support.cases import cases
-from tests.support.once import published_claims
+from tests.support.places import ROOT
 
-PUBLISHED = Path(evalcore.__file__).with_name("published")
-CLAIMS = yaml.load((PUBLISHED / "claims.yaml").read_text(), yaml.CSafeLoader)  # a tenth of the time
+PAGE = (ROOT / "docs/errata.md").read_text()
+TABLES = ROOT / "docs/errata/tables"
+# The loader in C takes a tenth of the time.
+CLAIMS = yaml.load((ROOT / "docs/errata/claims.yaml").read_text(), yaml.CSafeLoader)
 METHODS, MODELS = (CLAIMS["lists"][name] for name in ("methods", "models"))
 OWN_NAMES = {other: name for name, others in CLAIMS["aliases"].items() for other in others}
 
 
 @pytest.fixture(scope="module")
-def rows() -> Mapping[str, AuditRow]:
-    return {row.id: row for row in published_claims(None, None)}
+def rows() -> Mapping[str, CheckedClaim]:
+    return {claim.id: claim for claim in check_paper()}
 
 
 def table(prefix: str, *names: str, value: str = "accuracy_pct") -> Any:
     """Return a column of a table, under the names of its rows, numbers where they are some."""
-    (path,) = PUBLISHED.glob(f"{prefix}[._]*csv")
+    (path,) = TABLES.glob(f"{prefix}[._]*csv")
     frame = pd.read_csv(path, dtype=str, keep_default_na=False).replace(OWN_NAMES)
     column = frame.set_index(list(names))[value].sort_index()
     numbers = pd.to_numeric(column, errors="coerce")
@@ -231,7 +234,7 @@ def values_of(expected: Mapping[str, Any]) -> dict[str, float]:
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_claims_have_the_values_that_pandas_gives(
-    rows: Mapping[str, AuditRow], family: Callable[[], dict[str, Any]]
+    rows: Mapping[str, CheckedClaim], family: Callable[[], dict[str, Any]]
 ) -> None:
     expected = values_of(family())
     assert {name: rows[name].recomputed for name in expected} == pytest.approx(expected, abs=2e-5)
@@ -242,7 +245,7 @@ def test_claims_have_the_values_that_pandas_gives(
     "case", cases(Path(__file__).with_suffix(".csv")), ids=lambda case: case["claim"]
 )
 def test_mismatches_have_the_figures_that_were_computed_by_hand(
-    rows: Mapping[str, AuditRow], case: dict[str, str]
+    rows: Mapping[str, CheckedClaim], case: dict[str, str]
 ) -> None:
     row = rows[case["claim"]]
     assert (row.published, row.verdict) == (case["published"], "mismatch")
@@ -250,10 +253,10 @@ def test_mismatches_have_the_figures_that_were_computed_by_hand(
 
 
 def test_tables_are_the_published_ones_and_verdicts_those_found_by_hand(
-    rows: Mapping[str, AuditRow], shared: Path, subtests: pytest.Subtests
+    rows: Mapping[str, CheckedClaim], shared: Path, subtests: pytest.Subtests
 ) -> None:
     paper = shared / "paper"
-    for path in PUBLISHED.glob("*.csv"):
+    for path in TABLES.glob("*.csv"):
         with subtests.test(name=path.name):
             if path.name == "text_numbers.csv":  # without the words around each figure
                 ours, theirs = pd.read_csv(path), pd.read_csv(paper / path.name)
@@ -265,18 +268,17 @@ def test_tables_are_the_published_ones_and_verdicts_those_found_by_hand(
 
 
 def test_the_page_of_errata_counts_verdicts_and_shows_mismatches_alone(
-    rows: Mapping[str, AuditRow],
+    rows: Mapping[str, CheckedClaim],
 ) -> None:
-    text = (PUBLISHED.parent.parent / "docs/errata.md").read_text()
     counts = pd.Series([row.verdict for row in rows.values()]).value_counts()
-    totals = re.search(r"recomputes (.+) figures(?s:.*?)(\d+) agree, (\d+) .*?rounding", text)
-    further = re.search(r"way, (\d+) are two\s+different .*, (\d+) can't .*, and (\d+) do", text)
+    totals = re.search(r"recomputes (.+) figures(?s:.*?)(\d+) agree, (\d+) .*?rounding", PAGE)
+    further = re.search(r"way, (\d+) are two\s+different .*, (\d+) can't .*, and (\d+) do", PAGE)
     assert totals
     assert further
     named = ("ok", "rounding", "different quantity", "not derivable", "mismatch")
     assert totals[1] == f"{len(rows):,}"
     assert [int(n) for n in (*totals.groups()[1:], *further.groups())] == [counts[n] for n in named]
-    shown = re.findall(r"^\| `([^`]+)` \| .+ \| (.+) \| (.+) \|$", text, re.MULTILINE)
+    shown = re.findall(r"^\| `([^`]+)` \| .+ \| (.+) \| (.+) \|$", PAGE, re.MULTILINE)
     assert len(shown) > 60
     names = [name for name, _, _ in shown]
     assert {rows[name].verdict for name in names} == {"mismatch"}
@@ -285,3 +287,69 @@ def test_the_page_of_errata_counts_verdicts_and_shows_mismatches_alone(
     ]
     values = [float(recomputed.replace(",", "")) for _, _, recomputed in shown]
     assert [rows[name].recomputed for name in names] == pytest.approx(values, abs=0.00501)
+
+
+@pytest.mark.parametrize(
+    ("claim", "place"),
+    [
+        pytest.param("data-total", ("table", 1), id="a caption"),
+        pytest.param("data-olympiad", ("table", 12), id="the later of two tables"),
+        pytest.param("data-saturated", ("text", 0), id="the text"),
+    ],
+)
+def test_a_claim_counts_for_the_last_table_that_it_names(
+    rows: Mapping[str, CheckedClaim], claim: str, place: tuple[str, int]
+) -> None:
+    assert place_of(rows[claim]) == place
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a line of a table in Markdown."""
+    return [cell.strip() for cell in line.removeprefix("|").removesuffix("|").split("|")]
+
+
+def test_verdicts_are_counted_by_table_on_the_page(rows: Mapping[str, CheckedClaim]) -> None:
+    assert verdict_table() in PAGE
+    heads, _, *lines = map(cells_of, verdict_table().splitlines())
+    printed = pd.DataFrame(lines, columns=heads).set_index("where").replace("", "0").astype(int)
+    places = [
+        f"{kind} {number}".removesuffix(" 0") for kind, number in map(place_of, rows.values())
+    ]
+    verdicts = [claim.verdict for claim in rows.values()]
+    counts = pd.crosstab(pd.Series(places), pd.Series(verdicts), margins=True, margins_name="all")
+    counted = counts.drop(columns="all")[[*printed]].loc[[*printed.index]]
+    assert counted.to_dict() == printed.to_dict()
+    assert {*counts.index} == {*printed.index}
+
+
+# The script
+
+
+def test_the_script_prints_every_mismatch_that_the_page_shows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    main([])
+    printed = capsys.readouterr().out.splitlines()
+    shown = [line for line in PAGE.splitlines() if line.startswith("| `")]
+    assert {*shown} <= {*printed}
+    assert len([line for line in printed if line.startswith("| `")]) == 172
+
+
+def test_the_script_explains_a_claim(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["ratio-f1-pot-s*"])
+    assert (
+        capsys.readouterr().out
+        == """ratio-f1-pot-same
+  where: abstract, appendix on patterns
+  statement: F-1 over PoT, occurrences: abstract and appendix
+  published: 121
+  recomputed: 121.6
+  low: 121.55
+  high: 121.65
+  verdict: mismatch
+  formula: text_numbers[quantity == "F-1/PoT occurrence ratio"].value
+  inputs: text_numbers[appendix patterns, F-1/PoT occurrence ratio].value = 121.6
+"""
+    )
+    with pytest.raises(SystemExit, match="no claim nothing; names are in"):
+        main(["nothing"])

@@ -1,4 +1,4 @@
-"""The language of claims, through the audit of small tables."""
+"""The language of claims, through formulas over small tables."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
-from evalcore.commands.audit import AuditRow, audit_rows
+from docs.errata.claims import CheckedClaim, check_claims
 from ngramscan.errors import InputError
 from tests.support.cases import cases
 
@@ -35,15 +35,15 @@ READING = {
     "counts": ["scores.n", "tokens_used.tokens"],
     "aliases": {"A": ["A-long"]},
 }
-Compute = Callable[..., AuditRow]
+Compute = Callable[..., CheckedClaim]
 
 
-def compute_in(folder: Path, formula: str, **file: object) -> AuditRow:
+def compute_in(folder: Path, formula: str, **file: object) -> CheckedClaim:
     """Recompute one formula from the tables of a folder."""
     claim = {"id": "x", "where": "here", "statement": "it", "underivable": "no figure"}
     content = {**file, "claims": [{**claim, "formula": formula}]}
     (folder / "claims.yaml").write_text(yaml.safe_dump(content, allow_unicode=True))
-    return audit_rows(folder)[0]
+    return check_claims(folder, folder / "claims.yaml")[0]
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def compute(tmp_path: Path) -> Compute:
     (tmp_path / "scores.csv").write_text(SCORES)
     (tmp_path / "tokens_used.csv").write_text(TOKENS)
 
-    def of_tables(formula: str, **named: str) -> AuditRow:
+    def of_tables(formula: str, **named: str) -> CheckedClaim:
         return compute_in(tmp_path, formula, values=named, **READING)
 
     return of_tables
@@ -61,14 +61,14 @@ def compute(tmp_path: Path) -> Compute:
     "case", cases(Path(__file__).with_suffix(".csv")), ids=lambda case: str(case["formula"])
 )
 def test_a_formula_gives_what_its_rules_say(compute: Compute, case: dict[str, str]) -> None:
-    found = compute(case["formula"]).recomputed
-    assert found == pytest.approx(float(case["value"]), abs=1e-12)
+    recomputed = compute(case["formula"]).recomputed
+    assert recomputed == pytest.approx(float(case["value"]), abs=1e-12)
 
 
 REFUSED = [
     *(
         [case["formula"], case["problem"]]
-        for case in cases(Path(__file__).with_suffix(".wrong_claim_formulas.csv"))
+        for case in cases(Path(__file__).with_suffix(".refused.csv"))
     ),
     ["(" * 300 + "1" + ")" * 300, "too many"],
     ["1 +" * 3000 + "1", "too many|recursion"],
@@ -114,12 +114,12 @@ def test_arithmetic_is_that_of_python(tmp_path_factory: pytest.TempPathFactory, 
         ("p,stars 0.052,*", "wrong_stars(t.p)", "1"),
         ("p,stars <0.05,**", "wrong_stars(t.p)", "1"),
         ("p,stars 0.049,* <0.001,*** 0.000,***", "wrong_stars(t.p)", "0"),
-        ("delta,n,p -3.25,400,0.182", "discordant_max(t.p, delta=delta, of=n)", "81"),
-        ("delta,n,p 0.50,200,1.000", "discordant_max(t.p, delta=delta, of=n)", "199"),
-        ("delta,n,p -0.50,400,0.839", "discordant_min(t.p, delta=delta, of=n)", "24"),
-        ("delta,n,p 26.00,200,<0.001", "discordant_min(t.p, delta=delta, of=n)", "52"),
-        ("delta,n,p 26.00,200,<0.001", "discordant_max(t.p, delta=delta, of=n)", "200"),
-        ("delta,n,p 0.50,200,0.500", "discordant_max(t.p, delta=delta, of=n)", "1"),
+        ("delta,n,p -3.25,400,0.182", "discordant_max(t.p, delta=delta, size=n)", "81"),
+        ("delta,n,p 0.50,200,1.000", "discordant_max(t.p, delta=delta, size=n)", "199"),
+        ("delta,n,p -0.50,400,0.839", "discordant_min(t.p, delta=delta, size=n)", "24"),
+        ("delta,n,p 26.00,200,<0.001", "discordant_min(t.p, delta=delta, size=n)", "52"),
+        ("delta,n,p 26.00,200,<0.001", "discordant_max(t.p, delta=delta, size=n)", "200"),
+        ("delta,n,p 0.50,200,0.500", "discordant_max(t.p, delta=delta, size=n)", "1"),
         ("p 0.063 0.180 0.500", "impossible_signed_rank(t.p, 5)", "1"),
         ("delta -3.25 -3.24", "impossible_pct(t.delta, 400)", "1"),
         ("a 61.90", "t.a", "61.895 61.9 61.905"),
@@ -131,9 +131,9 @@ def test_figures_are_judged_as_they_are_printed(
     tmp_path: Path, table: str, formula: str, expected: str
 ) -> None:
     (tmp_path / "t.csv").write_text(table.replace(" ", "\n") + "\n")
-    found, ends = compute_in(tmp_path, formula), [*map(float, expected.split())]
-    assert (found.low, found.high) == (ends[0], ends[-1])
-    assert found.recomputed == ends[len(ends) // 2]
+    claim, ends = compute_in(tmp_path, formula), [*map(float, expected.split())]
+    assert (claim.low, claim.high) == (ends[0], ends[-1])
+    assert claim.recomputed == ends[len(ends) // 2]
 
 
 @pytest.mark.parametrize(("b", "c"), [(8, 14), (12, 12), (13, 12), (34, 47), (118, 89), (5, 40)])
