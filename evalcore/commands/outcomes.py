@@ -323,7 +323,7 @@ def _row(names: dict[str, Any], levels: Frame, lowest: int) -> OutcomeRow:
         "only_adaptive": is_right & ~any_baseline,
         "all_baselines_but_adaptive": ~is_right & all_baselines,
     }
-    n_with = {name: int(condition.sum()) for name, condition in conditions.items()}
+    n_with: dict[str, Any] = {name: int(met.sum()) for name, met in conditions.items()}
     is_choice, has_models = any_baseline & ~(all_baselines & is_right), names["model"] == ALL
     selection = _share("selection", right.loc[is_choice, adaptive], has_interval=not has_models)
     note = _NO_CHOICE if not is_choice.any() else _CLUSTERED if has_models else ""
