@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from evalcore.formats import Problem
 from evalcore.rules import computed
 from evalcore.rules.choices import compare_choices, plain_words
-from evalcore.rules.notation import read_number, read_only_number
+from evalcore.rules.numerals import read_number, read_only_number
 from evalcore.sandbox.sandbox import Outcome, Program
 from ngramscan.errors import SandboxError
 

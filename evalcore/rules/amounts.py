@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from evalcore.rules import Grade
-from evalcore.rules.notation import read_only_number
+from evalcore.rules.numerals import read_only_number
 
 _CURRENCIES = {
     "dollar": r"\bdollars?\b|\bUSD\b",

@@ -14,6 +14,19 @@ RELATIONS = frozenset({"=", "<", "≤", "≠"})
 _TURNED = {">": "<", "≥": "≤"}
 
 
+class Relation(NamedTuple):
+    """A relation of two sides."""
+
+    sign: str
+    left: str
+    right: str
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Return what stands left and right of the sign."""
+        return self.left, self.right
+
+
 class Answer(NamedTuple):
     """One answer: its form, its formulas, and what they are said of."""
 
@@ -23,17 +36,23 @@ class Answer(NamedTuple):
     formulas: list[str]
     name: str = ""
     """`x = 5`, `f(x) = 2x`, `x ∈ [0, 1]` and `0 < c < 1` have one."""
-    relation: tuple[str, str, str] | None = None
-    """Sign and sides of an inequality that is read as an interval."""
+    relation: Relation | None = None
+    """The inequality that is read as an interval."""
     approximation: str = ""
     """The decimal behind `≈`."""
 
     @property
-    def as_relation(self) -> tuple[str, str, str] | None:
-        """Return the sign and the sides of a relation of two sides."""
+    def as_relation(self) -> Relation | None:
+        """Return the relation that the answer is; None if it is none."""
         if self.relation or self.form not in RELATIONS:
             return self.relation
-        return self.form, self.formulas[0], self.formulas[1]
+        return Relation(self.form, self.formulas[0], self.formulas[1])
+
+
+_NAMED_INTERVAL = re.compile(r"(?P<name>[A-Za-z])\s*(?P<value>\[.*[)\]]|\(.*\])")
+"""`t(0, 4]`."""
+_NAMED_POINT = re.compile(r"(?P<name>[A-Z])\s*(?P<value>\(.*,.*\))")
+"""`P(1, 2)`."""
 
 
 def read_answer(text: str) -> Answer:
@@ -48,20 +67,22 @@ def read_answer(text: str) -> Answer:
         sides = sides[::-1]
     name = sides[0] if is_name(sides[0]) else ""
     if not signs or not all(sides):
-        # `t(0, 4]`, `P(1, 2)`
-        named = re.fullmatch(r"([A-Za-z])\s*(\[.*[)\]]|\(.*\])|([A-Z])\s*(\(.*,.*\))", text)
-        if not named:
-            return _read_flat(text)
-        return _read_flat(named[2] or named[4])._replace(name=named[1] or named[3])
+        return _read_named(text)
     if name and (signs == "∈" or not signs.strip("=")):
         return read_answer(sides[-1])._replace(name=notation.squeezed(name))
-    interval = _interval(sides, signs, name)
-    if interval:
-        answer = read_answer(interval)
-        is_pair = len(sides) == 2
-        return answer._replace(relation=(signs, sides[0], sides[1])) if is_pair else answer
+    if interval := _interval(sides, signs, name):
+        relation = Relation(signs, *sides) if len(sides) == 2 else None
+        return read_answer(interval)._replace(relation=relation)
     form = signs if signs.strip("=") else "="
     return Answer(form, [sides[0], sides[-1]]) if form in RELATIONS else _read_flat(text)
+
+
+def _read_named(text: str) -> Answer:
+    """Read what has no relation, but perhaps a name before its brackets."""
+    named = _NAMED_INTERVAL.fullmatch(text) or _NAMED_POINT.fullmatch(text)
+    if named:
+        return _read_flat(named["value"])._replace(name=named["name"])
+    return _read_flat(text)
 
 
 def _is_turned(sides: Sequence[str]) -> bool:
@@ -89,11 +110,13 @@ def as_one_tuple(golds: list[Answer], answers: list[Answer]) -> list[Answer]:
 
 def _interval(sides: Sequence[str], signs: str, name: str) -> str:
     """Return an inequality of a variable as the interval in which it is; empty if it is none."""
-    if signs in {"<", "≤"} and name:
-        return rf"{name}∈(-\infty,{sides[1]}{']' if signs == '≤' else ')'}"
-    if signs in {"<", "≤"} and is_name(sides[1]):
-        return rf"{sides[1]}∈{'[' if signs == '≤' else '('}{sides[0]},\infty)"
-    if signs in {"<<", "<≤", "≤<", "≤≤"} and is_name(sides[1]):
+    if signs in {"<", "≤"} and name:  # `x < 2`
+        closing = "]" if signs == "≤" else ")"
+        return rf"{name}∈(-\infty,{sides[1]}{closing}"
+    if signs in {"<", "≤"} and is_name(sides[1]):  # `2 < x`
+        opening = "[" if signs == "≤" else "("
+        return rf"{sides[1]}∈{opening}{sides[0]},\infty)"
+    if signs in {"<<", "<≤", "≤<", "≤≤"} and is_name(sides[1]):  # `2 < x ≤ 3`
         opening = "[" if signs[0] == "≤" else "("
         closing = "]" if signs[1] == "≤" else ")"
         return f"{sides[1]}∈{opening}{sides[0]},{sides[2]}{closing}"
@@ -138,11 +161,11 @@ def _read_flat(text: str) -> Answer:
         return Answer(":" * (len(terms) - 1), terms)
     brackets, inner = notation.enclosed(text)
     if not brackets:
-        factor, _, matrix = _split_factor(text)
-        if matrix:
-            answer = _read_flat(matrix)
-            scaled = [rf"({factor})\cdot({formula})" for formula in answer.formulas]
-            return answer._replace(formulas=scaled)
+        scaled = _read_scaled(text)
+        if scaled:
+            answer = _read_flat(scaled.matrix)
+            formulas = [rf"({scaled.factor})\cdot({formula})" for formula in answer.formulas]
+            return answer._replace(formulas=formulas)
     is_list = brackets[:1] in {"(", "[", "⟦", "⟪"}
     parts = [_read_flat(part) for part in notation.split(inner, ",")] if is_list else []
     if len(parts) < 2 and brackets[:1] not in {"⟦", "⟪"}:
@@ -152,27 +175,44 @@ def _read_flat(text: str) -> Answer:
     return Answer(f"{brackets[0]}{form}{brackets[1]}", formulas)
 
 
-_SCALED = re.compile(r"(.*?)\s*(?:\\cdot|\\times)?\s*([⟦⟪].*[⟧⟫]|\[\[.*\]\])")
+class _ScaledMatrix(NamedTuple):
+    factor: str
+    matrix: str
 
 
-def _split_factor(text: str) -> tuple[str, str, str]:
-    """Return the number before a matrix, and the matrix: `2[[1,0],[0,1]]`; else empty texts."""
+_SCALED = re.compile(r"(?P<factor>.*?)\s*(?:\\cdot|\\times)?\s*(?P<matrix>[⟦⟪].*[⟧⟫]|\[\[.*\]\])")
+
+
+def _read_scaled(text: str) -> _ScaledMatrix | None:
+    """Return the number before a matrix, and the matrix: `2[[1,0],[0,1]]`; None if none."""
     scaled = _SCALED.fullmatch(text)
-    if not scaled or not scaled[1] or re.search(r"[,(\[]", scaled[1]):
-        return "", "", ""
-    factor = "-1" if scaled[1].strip() == "-" else scaled[1]
-    return factor, "", scaled[2]
+    if not scaled or not scaled["factor"] or re.search(r"[,(\[]", scaled["factor"]):
+        return None
+    factor = "-1" if scaled["factor"].strip() == "-" else scaled["factor"]
+    return _ScaledMatrix(factor, scaled["matrix"])
+
+
+_ROUND_BRACKETS = str.maketrans(
+    {
+        "[": "(",
+        "⟦": "(",
+        "⟪": "(",
+        "]": ")",
+        "⟧": ")",
+        "⟫": ")",
+    }
+)
 
 
 def same_form(gold: str, answer: str) -> bool:
     """Tell whether two forms are alike: a vector may have any brackets, unless it is a row."""
     if gold == answer:
         return True
-    columns, rows = (any(sign in form for form in (gold, answer)) for sign in ("⟦", "⟪"))
-    if columns == rows:  # neither is a vector, or one is a column and the other a row
+    has_column = "⟦" in gold or "⟦" in answer
+    has_row = "⟪" in gold or "⟪" in answer
+    if has_column == has_row:  # neither is a vector, or one is a column and the other a row
         return False
-    brackets = str.maketrans("[⟦⟪]⟧⟫", "((()))")
-    return gold.translate(brackets) == answer.translate(brackets)
+    return gold.translate(_ROUND_BRACKETS) == answer.translate(_ROUND_BRACKETS)
 
 
 def group_named(answers: list[Answer]) -> list[Answer]:
@@ -197,10 +237,12 @@ def group_named(answers: list[Answer]) -> list[Answer]:
 
 def in_order_of(names: str, answer: Answer) -> Answer:
     """Return a named tuple in another order of its names: `(y,x)=(2,1)` is `(x,y)=(1,2)`."""
-    wanted, there = (name.strip("()").split(",") for name in (names, answer.name))
+    wanted_order = names.strip("()").split(",")
+    order = answer.name.strip("()").split(",")
     if names == COORDINATES:
-        wanted = wanted[: len(there)]
-    if wanted == there or sorted(wanted) != sorted(there) or len(there) != len(answer.formulas):
+        wanted_order = wanted_order[: len(order)]
+    is_other_order = wanted_order != order and sorted(wanted_order) == sorted(order)
+    if not is_other_order or len(order) != len(answer.formulas):
         return answer
-    by_name = dict(zip(there, answer.formulas, strict=True))
-    return answer._replace(formulas=[by_name[name] for name in wanted], name=names)
+    by_name = dict(zip(order, answer.formulas, strict=True))
+    return answer._replace(formulas=[by_name[name] for name in wanted_order], name=names)

@@ -23,7 +23,7 @@ from evalcore.formats import Problem
 from evalcore.rules import Grade, Item, computed
 from evalcore.rules.amounts import compare_amounts
 from evalcore.rules.labels import compare_counts, compare_labels
-from evalcore.rules.notation import is_text, levels, squeezed, why_a_judge, words
+from evalcore.rules.notation import is_text, levels, obstacle_to_algebra, squeezed, words
 from evalcore.rules.number_words import with_digits
 from evalcore.rules.units import is_same_quantity, unit_behind
 from ngramscan.errors import InputError, WorkerLostError
@@ -129,7 +129,7 @@ def reason_for_judge(gold: str) -> str:
     """Return why a reference answer is one that only a judge can compare; empty if none."""
     if is_text(gold) or unit_behind(gold, is_marked=True):
         return ""
-    return why_a_judge(gold)
+    return obstacle_to_algebra(gold)
 
 
 def _compare_words(given: list[str], right: list[str]) -> Grade:

@@ -11,13 +11,9 @@ from typing import NamedTuple
 from evalcore.rules import Grade
 from evalcore.rules.choices import chosen_letters, compare_choices
 from evalcore.rules.congruences import compare_congruences
-from evalcore.rules.notation import (
-    clean,
-    read_only_number,
-    squeezed,
-    with_improper_fractions,
-)
+from evalcore.rules.notation import clean, squeezed
 from evalcore.rules.number_words import NUMBER_WORDS, with_digits
+from evalcore.rules.numerals import read_only_number, with_improper_fractions
 from evalcore.rules.plain_text import has_function
 from evalcore.rules.units import is_known_unit
 

@@ -8,7 +8,7 @@ So its parser reads what `notation` has made plain, and `verify` compares only w
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 from evalcore.rules import Grade, Item, computed, units
@@ -33,19 +33,7 @@ from evalcore.rules.expressions import (
 )
 from evalcore.rules.real_sets import NoRealSetError, may_be_sets, read_real_set
 from evalcore.rules.real_sets import are_equal as are_equal_sets
-
-_Texts = list[tuple[str, str]]  # each with its unit
-
-
-def _with_decimal_points(golds: _Texts, given: _Texts) -> tuple[_Texts, _Texts]:
-    """Return `2,74`, which reads as two numbers or thousands, as the decimal of the other text."""
-    sides = [",".join(text.replace(" ", "") for text, _ in texts) for texts in (golds, given)]
-    for decimal, other, texts in ((sides[0], sides[1], given), (sides[1], sides[0], golds)):
-        is_decimal = re.fullmatch(r"-?\d+\.\d+", decimal)
-        if is_decimal and re.fullmatch(r"-?\d+,\d+", other):
-            texts[:] = [(other.replace(",", "."), texts[-1][1])]
-    return golds, given
-
+from evalcore.rules.units import Quantity
 
 _OR = re.compile(r"(?<![A-Za-z])or(?![A-Za-z])|\\(?:lor|vee)(?![A-Za-z])")
 
@@ -68,18 +56,29 @@ def _readings(item: Item) -> list[Item]:
     return [item._replace(value=text) for text in texts]
 
 
+class _Sides(NamedTuple):
+    """The gold and the answer, taken apart."""
+
+    golds: list[Quantity]
+    given: list[Quantity]
+
+    @property
+    def all(self) -> list[Quantity]:
+        return [*self.golds, *self.given]
+
+
 def _compare_reading(item: Item) -> Grade:
-    golds, given, unit = _take_apart(item)
-    if grade := _compare_sets(item, golds, given):
+    sides, unit = _take_apart(item)
+    if grade := _compare_sets(item, sides):
         return grade
     try:
-        _read_all(golds)
+        _read_all(sides.golds)
     except NotMathematicsError as error:
         return Grade(None, f"grader: the reference answer can't be read: {error}", failed=True)
-    if unit and (others := _other_units(golds, given, unit)):
+    if unit and (others := _other_units(sides, unit)):
         return Grade(0.0, f"in {others[0]}, not in {unit}")
     try:
-        return _compare(*_in_one_notation(golds, given), unit, item)
+        return _compare(_in_one_notation(sides), unit, item)
     except NotMathematicsError as error:
         return Grade(0.0, f"not parsed as mathematics: {error}")
     except OverflowError as error:
@@ -89,15 +88,15 @@ def _compare_reading(item: Item) -> Grade:
 def evaluate(item: Item) -> Grade:
     """Compute an answer without its gold, as comparing would; it may take any time, or crash."""
     for reading in _readings(item):
-        _, given, _ = _take_apart(reading)
-        for answer in _read_all(given):
+        sides, _ = _take_apart(reading)
+        for answer in _read_all(sides.given):
             for formula in answer.formulas:
                 are_equal("0", formula, None)
     return Grade(None, "computed")
 
 
-def _take_apart(item: Item) -> tuple[_Texts, _Texts, str]:
-    """Return the golds, the answers, and the unit of the problem."""
+def _take_apart(item: Item) -> tuple[_Sides, str]:
+    """Return the gold and the answer taken apart, and the unit of the problem."""
     stated = item.problem.details.get("unit") or ""
     gold, is_number = item.problem.gold or "", not item.problem.details.get("is_multiple_answer")
     unit = units.unit_of(stated) or stated or units.unit_behind(gold, is_marked=True)
@@ -105,61 +104,93 @@ def _take_apart(item: Item) -> tuple[_Texts, _Texts, str]:
         unit = units.unit_of("dollars")
     golds = units.answers(gold, is_number, unit)
     given = units.answers(str(item.value), len(golds) == 1, unit)
-    golds, given = _with_decimal_points(golds, given)
-    given = _with_parameter_of(gold, golds, str(item.value), given)
-    return golds, given, unit or next((unit for _, unit in golds if unit), "")
+    sides = _with_one_parameter(_with_decimal_points(_Sides(golds, given)), item)
+    return sides, unit or next((quantity.unit for quantity in sides.golds if quantity.unit), "")
 
 
-_INTEGER = re.compile(r"(?<![A-Za-z\\])([kmn])\s*(?:\\in(?![a-z])|∈)\s*(?:\\mathbb\s*\{?\s*Z|ℤ)")
+_WITH_POINT = re.compile(r"-?\d+\.\d+")
+_WITH_COMMA = re.compile(r"-?\d+,\d+")
 
 
-def _with_parameter_of(gold: str, golds: _Texts, answer: str, given: _Texts) -> _Texts:
+def _with_decimal_points(sides: _Sides) -> _Sides:
+    """Return `2,74`, which reads as two numbers or thousands, as the decimal of the other side."""
+    gold, answer = (",".join(quantity.text.replace(" ", "") for quantity in side) for side in sides)
+    if _WITH_POINT.fullmatch(gold) and _WITH_COMMA.fullmatch(answer):
+        decimal = Quantity(answer.replace(",", "."), sides.given[-1].unit)
+        return sides._replace(given=[decimal])
+    if _WITH_POINT.fullmatch(answer) and _WITH_COMMA.fullmatch(gold):
+        decimal = Quantity(gold.replace(",", "."), sides.golds[-1].unit)
+        return sides._replace(golds=[decimal])
+    return sides
+
+
+_ANY_INTEGER = re.compile(
+    r"(?<![A-Za-z\\])([kmn])\s*(?:\\in(?![a-z])|∈)\s*(?:\\mathbb\s*\{?\s*Z|ℤ)"
+)
+_PARAMETER = re.compile(r"(?<![A-Za-z\\])[kmn](?![A-Za-z])")
+
+
+def _with_one_parameter(sides: _Sides, item: Item) -> _Sides:
     r"""Return answers with the gold's letter for any integer: `n\pi` is `k\pi`, if one says so."""
-    if not _INTEGER.search(gold) and not _INTEGER.search(answer):
-        return given
-    letters = [
-        set(re.findall(r"(?<![A-Za-z\\])[kmn](?![A-Za-z])", " ".join(text for text, _ in texts)))
-        for texts in (golds, given)
-    ]
-    if any(len(one) != 1 for one in letters):
-        return given
-    other = re.compile(rf"(?<![A-Za-z\\]){letters[1].pop()}(?![A-Za-z])")
-    return _rewritten(given, other, letters[0].pop())
+    texts = (item.problem.gold or "", str(item.value))
+    if not any(_ANY_INTEGER.search(text) for text in texts):
+        return sides
+    of_gold, of_answer = (set(_PARAMETER.findall(_joined(side))) for side in sides)
+    if len(of_gold) != 1 or len(of_answer) != 1:
+        return sides
+    other = re.compile(rf"(?<![A-Za-z\\]){of_answer.pop()}(?![A-Za-z])")
+    return sides._replace(given=_rewritten(sides.given, other, of_gold.pop()))
 
 
-def _in_one_notation(golds: _Texts, given: _Texts) -> tuple[_Texts, _Texts]:
+def _joined(side: Sequence[Quantity]) -> str:
+    return " ".join(quantity.text for quantity in side)
+
+
+def _in_one_notation(sides: _Sides) -> _Sides:
     r"""Return both with what one letter means in the other: `log` beside `\ln`, `C(5,2)`, `AB`."""
-    right, answer = (" ".join(text for text, _ in texts) for texts in (golds, given))
-    is_natural = [r"\ln" in text and not _LOG.search(text) for text in (right, answer)]
-    for texts, other in ((golds, is_natural[1]), (given, is_natural[0])):
-        if other:
-            texts[:] = [(_LOG.sub(r"\\ln ", text), unit) for text, unit in texts]
-    if r"\binom" in right:
+    golds, given = sides
+    gold, answer = _joined(golds), _joined(given)
+    if _is_natural(answer):
+        golds = _rewritten(golds, _LOG, r"\\ln ")
+    if _is_natural(gold):
+        given = _rewritten(given, _LOG, r"\\ln ")
+    if r"\binom" in gold:
         given = _rewritten(given, _CHOOSE, r"\\binom{\1\3}{\2\4}")
-    if ":" in right:
+    if ":" in gold:
         given = _rewritten(given, _TO, r"\1:\2")
-    if _CONSTANT.search(right):
+    if _CONSTANT.search(gold):
         given = _rewritten(given, _OTHER_CONSTANT, "+C")
-    for letter, index in set(_INDEXED.findall(right)):
-        given = _rewritten(
-            given, re.compile(rf"(?<![A-Za-z\\]){letter}{index}(?!\d)"), rf"{letter}_{index}"
-        )
-    segments = _segments(f"{right} {answer}")
-    return _with_segments(golds, segments), _with_segments(given, segments)
+    for letter, index in set(_INDEXED.findall(gold)):
+        without_sign = re.compile(rf"(?<![A-Za-z\\]){letter}{index}(?!\d)")
+        given = _rewritten(given, without_sign, rf"{letter}_{index}")
+    segments = _segments(f"{gold} {answer}")
+    return _Sides(_with_segments(golds, segments), _with_segments(given, segments))
+
+
+def _is_natural(text: str) -> bool:
+    r"""Tell whether the logarithms of a text are natural: `\ln`, and no `\log`."""
+    return r"\ln" in text and not _LOG.search(text)
 
 
 _LOG = re.compile(r"\\log(?![A-Za-z_])\s*(?!\s*_)")
 _CHOOSE = re.compile(
     r"(?<![A-Za-z\\])[Cc]\(([^(),]*),([^(),]*)\)|(?<![\w\\}])(\d+|[a-z]) ?C ?(\d+|[a-z])(?!\w)"
 )
+"""`C(5,2)`, `5C2`."""
 _TO = re.compile(r"(?<!\d)(\d+) to (\d+)")
 _CONSTANT = re.compile(r"\+ ?C$")
+"""The constant of an integral."""
 _OTHER_CONSTANT = re.compile(r"\+ ?[cKk]$")
 _INDEXED = re.compile(r"(?<![A-Za-z\\])([a-z])_(\d)(?!\d)")
+"""`x_1`, which the other side may write as `x1`."""
 
 
-def _rewritten(texts: _Texts, pattern: re.Pattern[str], by: str) -> _Texts:
-    return [(pattern.sub(by, text), unit) for text, unit in texts]
+def _rewritten(
+    side: Sequence[Quantity],
+    pattern: re.Pattern[str],
+    replacement: str | Callable[[re.Match[str]], str],
+) -> list[Quantity]:
+    return [quantity._replace(text=pattern.sub(replacement, quantity.text)) for quantity in side]
 
 
 _SEGMENT = re.compile(r"(?<![\\A-Za-z])(?<!_\{)[A-Z]{2,}(?![A-Za-z])")
@@ -172,38 +203,39 @@ def _segments(text: str) -> set[str]:
     """
     bare = re.sub(r"\\[A-Za-z]+", " ", text)
     single = set(re.findall(r"(?<![A-Za-z])[A-Z](?![A-Za-z])", bare))
-    return {run for run in _SEGMENT.findall(text) if not single & set(run)}
+    return {name for name in _SEGMENT.findall(text) if single.isdisjoint(name)}
 
 
-def _with_segments(texts: _Texts, segments: set[str]) -> _Texts:
-    def name(run: re.Match[str]) -> str:
-        return f"P_{{{run[0]}}}" if run[0] in segments else run[0]
+def _with_segments(side: Sequence[Quantity], segments: set[str]) -> list[Quantity]:
+    def as_index(name: re.Match[str]) -> str:
+        return f"P_{{{name[0]}}}" if name[0] in segments else name[0]
 
-    return [(_SEGMENT.sub(name, text), unit) for text, unit in texts]
+    return _rewritten(side, _SEGMENT, as_index)
 
 
-def _other_units(golds: _Texts, given: _Texts, unit: str) -> list[str]:
+def _other_units(sides: _Sides, unit: str) -> list[str]:
     """Return the units of answers in which another one was asked for."""
-    other_units = [answer_unit for _, answer_unit in given]
-    if not any(re.search(r"(?<![A-Za-z\\])[A-Za-z]", text) for text, _ in golds):  # no variables
-        other_units += [units.unit_behind(text) for text, _ in given]
-    return [answer_unit for answer_unit in other_units if answer_unit not in {"", unit}]
+    answer_units = [answer.unit for answer in sides.given]
+    if not any(re.search(r"(?<![A-Za-z\\])[A-Za-z]", gold.text) for gold in sides.golds):
+        # the gold has no variables, so that letters in the answer are units
+        answer_units += [units.unit_behind(answer.text) for answer in sides.given]
+    return [answer_unit for answer_unit in answer_units if answer_unit not in {"", unit}]
 
 
-def _compare_sets(item: Item, golds: _Texts, given: _Texts) -> Grade | None:
+def _compare_sets(item: Item, sides: _Sides) -> Grade | None:
     """Compare sets of real numbers and inequalities of one variable; None for anything else."""
-    right, answer = ([text for text, _ in texts] for texts in (golds, given))
-    if not may_be_sets(right + answer) or any(unit for _, unit in (*golds, *given)):
+    golds, given = ([quantity.text for quantity in side] for side in sides)
+    if not may_be_sets(golds + given) or any(quantity.unit for quantity in sides.all):
         return None
     try:
         gold_set, gold_name = read_real_set(
-            right, bool(_OR.search(item.problem.gold or "")), read_expression
+            golds, bool(_OR.search(item.problem.gold or "")), read_expression
         )
         given_set, given_name = read_real_set(
-            answer, bool(_OR.search(str(item.value))), read_expression
+            given, bool(_OR.search(str(item.value))), read_expression
         )
         same = are_equal_sets(gold_set, given_set, is_zero)
-        near = _has_floats(item, given) and are_equal_sets(gold_set, given_set, is_float_noise)
+        near = _has_floats(item, sides) and are_equal_sets(gold_set, given_set, is_float_noise)
     except (NoRealSetError, NotMathematicsError):
         return None
     if are_other_coordinates(gold_name, given_name):
@@ -213,8 +245,8 @@ def _compare_sets(item: Item, golds: _Texts, given: _Texts) -> Grade | None:
     return Grade(1.0, "the same numbers") if same else Grade(0.0, "other numbers")
 
 
-def _has_floats(item: Item, given: _Texts) -> bool:
-    return item.is_computed and any(computed.has_float(text) for text, _ in given)
+def _has_floats(item: Item, sides: _Sides) -> bool:
+    return item.is_computed and any(computed.has_float(answer.text) for answer in sides.given)
 
 
 class _Closeness(NamedTuple):
@@ -224,52 +256,63 @@ class _Closeness(NamedTuple):
     is_float: bool = False  # whether floating point computed it
 
 
-def _compare(golds: _Texts, given: _Texts, unit: str, item: Item) -> Grade:
-    tolerance = item.problem.details.get("tolerance")
-    answers = _read_all(given, parts=() if unit else ("%",))
-    rights = _read_all(golds)
-    if len(group_named(rights)) == len(group_named(answers)):
-        rights, answers = group_named(rights), group_named(answers)
-    answers = as_one_tuple(rights, answers)
-    tolerances = [*tolerance] if isinstance(tolerance, Sequence) else [tolerance] * len(rights)
-    if len(answers) > len(rights) and _OR.search(str(item.value)):
-        answers = _distinct(answers)
+def _compare(sides: _Sides, unit: str, item: Item) -> Grade:
+    rights, answers = _aligned(sides, unit, item)
     if len(answers) != len(rights):
         return Grade(0.0, f"answers given: {len(answers)}; right are {len(rights)}")
+    tolerance = item.problem.details.get("tolerance")
+    tolerances = [*tolerance] if isinstance(tolerance, Sequence) else [tolerance] * len(rights)
     if (n := len(tolerances)) != len(rights):
         return Grade(None, f"grader: {n} tolerances for {len(rights)} answers", failed=True)
     stated = " and ".join(dict.fromkeys(str(bound) for bound in tolerances if bound is not None))
     within = f" within {stated}" if stated else ""
-    # 8% may be given as 8, which is compared first, or as 0.08
-    is_part = unit == "%" and not within and not any(stated_unit for _, stated_unit in given)
-    parts = _read_all(golds, parts={stated_unit for _, stated_unit in golds}) if is_part else None
-    reasons = {False: within, True: f" {computed.WITHIN_ACCURACY}"}
-    for is_float in (False, True) if _has_floats(item, given) else (False,):
-        bounds = [_Closeness(bound, is_float) for bound in tolerances]
-        if how := _how_equal(rights, parts, answers, bounds):
-            return Grade(1.0, f"{how}{reasons[is_float]}")
-    if _are_same_angles(golds, given, [_Closeness(bound, False) for bound in tolerances]):
+    parts = None
+    if unit == "%" and not within and not any(answer.unit for answer in sides.given):
+        # 8% may be given as 8, which is compared first, or as 0.08
+        parts = _read_all(sides.golds, parts={gold.unit for gold in sides.golds})
+    bounds = [_Closeness(bound) for bound in tolerances]
+    if how := _how_equal(rights, parts, answers, bounds):
+        return Grade(1.0, f"{how}{within}")
+    if _has_floats(item, sides):
+        float_bounds = [bound._replace(is_float=True) for bound in bounds]
+        if how := _how_equal(rights, parts, answers, float_bounds):
+            return Grade(1.0, f"{how} {computed.WITHIN_ACCURACY}")
+    if _are_same_angles(sides, bounds):
         return Grade(1.0, "equal, in radians")
     return Grade(0.0, f"not equal{within}")
 
 
-def _are_same_angles(golds: _Texts, given: _Texts, bounds: Sequence[_Closeness]) -> bool:
+def _aligned(sides: _Sides, unit: str, item: Item) -> tuple[list[Answer], list[Answer]]:
+    """Return golds and answers of one form: `x=5, y=2` and `1, 2` as the tuples they mean."""
+    answers = _read_all(sides.given, parts=() if unit else ("%",))
+    rights = _read_all(sides.golds)
+    grouped_rights, grouped_answers = group_named(rights), group_named(answers)
+    if len(grouped_rights) == len(grouped_answers):
+        rights, answers = grouped_rights, grouped_answers
+    answers = as_one_tuple(rights, answers)
+    if len(answers) > len(rights) and _OR.search(str(item.value)):
+        answers = _distinct(answers)
+    return rights, answers
+
+
+def _are_same_angles(sides: _Sides, bounds: Sequence[_Closeness]) -> bool:
     """Tell whether angles in degrees equal those in radians on the other side."""
+    golds, given = sides
     if not _are_angles(golds, given) and not _are_angles(given, golds):
         return False
     return _are_paired(_read_all(_in_radians(golds)), _read_all(_in_radians(given)), bounds)
 
 
-def _are_angles(in_degrees: _Texts, others: _Texts) -> bool:
+def _are_angles(in_degrees: Sequence[Quantity], others: Sequence[Quantity]) -> bool:
     r"""Tell whether angles are in degrees on one side, and with `\pi` on the other."""
-    has_pi = all(r"\pi" in text and not unit for text, unit in others)
-    return has_pi and all(unit == "degree" for _, unit in in_degrees)
+    has_pi = all(r"\pi" in other.text and not other.unit for other in others)
+    return has_pi and all(angle.unit == "degree" for angle in in_degrees)
 
 
-def _in_radians(texts: _Texts) -> _Texts:
+def _in_radians(side: Sequence[Quantity]) -> list[Quantity]:
     return [
-        (rf"({text})\cdot\frac{{\pi}}{{180}}" if unit == "degree" else text, "")
-        for text, unit in texts
+        Quantity(rf"({text})\cdot\frac{{\pi}}{{180}}" if unit == "degree" else text, "")
+        for text, unit in side
     ]
 
 
@@ -279,6 +322,7 @@ def _how_equal(
     answers: list[Answer],
     bounds: Sequence[_Closeness],
 ) -> str:
+    """Return how the answers equal the golds or the golds as parts of one; empty if they don't."""
     if _are_paired(golds, answers, bounds):
         return "equal"
     if parts is not None and _are_paired(parts, answers, bounds):
@@ -295,13 +339,14 @@ def _distinct(answers: Sequence[Answer]) -> list[Answer]:
     return distinct
 
 
-def _read_all(texts: _Texts, parts: Collection[str] = ()) -> list[Answer]:
+def _read_all(side: Sequence[Quantity], parts: Collection[str] = ()) -> list[Answer]:
     """Return answers taken apart, as a hundredth where their unit is one of `parts`; or raise."""
-    if not texts:
+    if not side:
         raise NotMathematicsError("it is empty")
-    answers = []
-    for text, unit in texts:
-        answers.append(read_answer(rf"{text}\cdot\frac{{1}}{{100}}" if unit in parts else text))
+    answers = list[Answer]()
+    for text, unit in side:
+        formula = rf"{text}\cdot\frac{{1}}{{100}}" if unit in parts else text
+        answers.append(read_answer(formula))
     for answer in answers:
         for formula in answer.formulas:
             read_expression(formula)
@@ -309,12 +354,14 @@ def _read_all(texts: _Texts, parts: Collection[str] = ()) -> list[Answer]:
 
 
 def _are_paired(golds: list[Answer], given: list[Answer], bounds: Sequence[_Closeness]) -> bool:
+    """Tell whether each gold can have an answer of its own: a bipartite matching."""
     is_named = len(_heads(golds)) > 1
     in_order = is_named and not _heads(given)  # `1, 2` for `a=1, b=2`
     owner: dict[int, int] = {}
 
     def placed(gold: int, tried: set[int]) -> bool:
-        for answer in sorted(range(len(given)), key=lambda number: number != gold):
+        in_same_place_first = sorted(range(len(given)), key=lambda number: number != gold)
+        for answer in in_same_place_first:
             pair = golds[gold], given[answer]
             is_other = answer in tried or (is_named and len(_heads(pair)) > 1)
             is_moved = in_order and answer != gold
@@ -353,7 +400,7 @@ def _is_same(gold: Answer, given: Answer, bound: _Closeness) -> bool:
 
 
 def _has_symbols(*formulas: str) -> bool:
-    return any(getattr(read_expression(one), "free_symbols", True) for one in formulas)
+    return any(getattr(read_expression(formula), "free_symbols", True) for formula in formulas)
 
 
 def _result(calculation: Answer) -> str:
@@ -368,10 +415,11 @@ def _is_same_relation(gold: Answer, given: Answer) -> bool | None:
         gold, given = (_as_equation(side) for side in (gold, given))
     right, answer = gold.as_relation, given.as_relation
     is_interval = bool(gold.relation or given.relation)
-    if is_interval and right and answer and right[0] == answer[0]:
-        return are_proportional(right[1:], answer[1:], is_directed=True)
+    if is_interval and right and answer and right.sign == answer.sign:
+        return are_proportional(right.sides, answer.sides, is_directed=True)
     if gold.form == given.form and gold.form in RELATIONS:
-        return are_proportional(gold.formulas, given.formulas, gold.form not in "=≠")
+        is_directed = gold.form not in {"=", "≠"}
+        return are_proportional(gold.formulas, given.formulas, is_directed)
     return False if RELATIONS.intersection((gold.form, given.form)) else None
 
 
@@ -379,8 +427,9 @@ def _are_solved_for_others(gold: Answer, given: Answer) -> bool:
     """Tell whether two equations are solved for different terms: `y=x/2` and `x=2y`."""
     if not gold.name or not given.name or gold.name == given.name or "(" in gold.name + given.name:
         return False
-    is_single = gold.form == given.form == "#"
-    return is_single and any(read_expression(one.formulas[0]).free_symbols for one in (gold, given))
+    if gold.form != "#" or given.form != "#":
+        return False
+    return any(read_expression(answer.formulas[0]).free_symbols for answer in (gold, given))
 
 
 def _as_equation(answer: Answer) -> Answer:
@@ -411,17 +460,22 @@ def _is_same_decimal(gold: Answer, given: Answer) -> bool:
 
 def _is_same_ratio(gold: Answer, given: Answer) -> bool:
     """Compare ratios such as `1:2:3`, up to a factor; `2:3` is also the number 2/3."""
-    terms = [[*answer.formulas] for answer in (gold, given)]
-    terms = [[*one, "1"] if len(one) == 1 else one for one in terms]
-    if len(terms[0]) != len(terms[1]):
+    gold_terms, answer_terms = (_terms(answer) for answer in (gold, given))
+    if len(gold_terms) != len(answer_terms):
         return False
-    first, second = ([read_expression(term) for term in one] for one in terms)
-    if is_zero(second[-1]) or is_zero(first[-1]):
-        return first == second
-    gold_terms, answer_terms = terms
+    golds, answers = (
+        [read_expression(term) for term in terms] for terms in (gold_terms, answer_terms)
+    )
+    if is_zero(answers[-1]) or is_zero(golds[-1]):
+        return golds == answers
     for gold_term, answer_term in zip(gold_terms, answer_terms, strict=True):
         left = rf"({gold_term})\cdot({answer_terms[-1]})"
         right = rf"({answer_term})\cdot({gold_terms[-1]})"
         if not are_equal(left, right, None):
             return False
     return True
+
+
+def _terms(ratio: Answer) -> list[str]:
+    """Return the terms of a ratio; a number is one to 1."""
+    return [*ratio.formulas, "1"] if len(ratio.formulas) == 1 else ratio.formulas

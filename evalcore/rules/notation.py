@@ -1,11 +1,10 @@
 r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
 import re
-import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any
+from typing import Literal, NamedTuple
 
 from evalcore.rules.matrices import as_lists
 from evalcore.rules.plain_text import as_latex
@@ -53,36 +52,91 @@ _SPELLINGS = {
     "\N{GREEK CAPITAL LETTER OMEGA}": (r"\Omega", "\N{OHM SIGN}"),
 }
 """The ways of writing a sign, by the one that is kept."""
-_PLAIN = {
-    spelling: f"{sign} " if re.fullmatch(r"\\[A-Za-z]+", sign) else sign
-    for sign, spellings in _SPELLINGS.items()
-    for spelling in spellings
+
+
+def _with_space(sign: str) -> str:
+    r"""Return a command with a space, so that `\pi` and the `x` behind it don't become `\pix`."""
+    return f"{sign} " if re.fullmatch(r"\\[A-Za-z]+", sign) else sign
+
+
+_SIGN_OF_SPELLING = {
+    spelling: _with_space(sign) for sign, spellings in _SPELLINGS.items() for spelling in spellings
 }
-AS_COMMANDS = str.maketrans({sign: f"{_SPELLINGS[sign][0]} " for sign in "≤≥≈≠∈∪∩∖"})
-AS_COMMANDS |= str.maketrans({"⦃": r"\{", "⦄": r"\}"})
+AS_COMMANDS = str.maketrans(
+    {
+        "≤": r"\le ",
+        "≥": r"\ge ",
+        "≈": r"\approx ",
+        "≠": r"\ne ",
+        "∈": r"\in ",
+        "∪": r"\cup ",
+        "∩": r"\cap ",
+        "∖": r"\setminus ",
+        "⦃": r"\{",
+        "⦄": r"\}",
+    }
+)
+"""The signs that parsers of LaTeX know only as commands."""
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
 TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
 
+Rewrites = Sequence[tuple[str, str | Callable[[re.Match[str]], str]]]
+"""Patterns, each with its replacement, in the order in which they are applied."""
 
-def _closed_up(found: re.Match[str]) -> str:
-    return found[0].replace(" ", "")
+
+def rewritten(text: str, rewrites: Rewrites) -> str:
+    """Return a text in which the matches of each pattern are replaced, one after the other."""
+    for pattern, replacement in rewrites:
+        text = re.sub(pattern, replacement, text)
+    return text
 
 
-_LAYOUT = (
-    (r"\{\s*\\(rm|bf|it|sf|tt)(?![A-Za-z])\s*([^{}]*)\}", r"\\math\1{\2}"),  # the old commands
+_COMMANDS_OF_FUNCTIONS = (
+    "sin",
+    "cos",
+    "tan",
+    "cot",
+    "sec",
+    "csc",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "ln",
+    "log",
+    "max",
+    "min",
+    "gcd",
+)
+"""Functions that have a command of their own in LaTeX."""
+_LAYOUT: Rewrites = (
+    # `{\rm cm}` → `\mathrm{cm}`
+    (r"\{\s*\\(rm|bf|it|sf|tt)(?![A-Za-z])\s*([^{}]*)\}", r"\\math\1{\2}"),
+    # `5\rm cm` → `5 cm`
     (r"\\(?:rm|bf|it|sf|tt)(?![A-Za-z])(?!\s*\{)", ""),
-    (r"\\(?:tiny|small|normalsize|[lL]arge|LARGE|[hH]uge|(?:script|text)style)(?![A-Za-z])", ""),
+    # `\large 5` → ` 5`
+    (r"\\(?:tiny|small|normalsize|[lL]arge|LARGE|[hH]uge)(?![A-Za-z])", ""),
+    # `\textstyle 5` → ` 5`
+    (r"\\(?:script|text)style(?![A-Za-z])", ""),
+    # `\sum\limits_k` → `\sum_k`
     (r"\\(?:no)?limits(?![A-Za-z])", ""),
-    (r"\\[hv]space\*?\s*\{[^{}]*\}|\\(?:hfill|noindent|newline)(?![A-Za-z])", " "),
+    # `5\hspace{1mm}m` → `5 m`
+    (r"\\[hv]space\*?\s*\{[^{}]*\}", " "),
+    # `5\newline m` → `5  m`
+    (r"\\(?:hfill|noindent|newline)(?![A-Za-z])", " "),
+    # `\hbox{m}` → `{m}`
     (r"\\(?:ensuremath|hbox)\s*(?=\{)", ""),
+    # `\emph{no}` → `\textit{no}`
     (r"\\emph(?=\s*\{)", r"\\textit"),
+    # `\pmb{v}` → `\boldsymbol{v}`
     (r"\\pmb(?=\s*\{)", r"\\boldsymbol"),
-    (
-        r"\\operatorname\*?\s*\{\s*((?:arc)?(?:sin|cos|tan)|(?:sin|cos|tan)h|cot|sec|csc|ln|log|max|min"
-        r"|gcd)\s*\}",
-        r"\\\1 ",
-    ),
+    # `\operatorname{arcsin}x` → `\arcsin x`
+    (rf"\\operatorname\*?\s*\{{\s*({'|'.join(_COMMANDS_OF_FUNCTIONS)})\s*\}}", r"\\\1 "),
+    # `\frac a b` → `\frac{a}{b}`
     (r"\\frac\s+([A-Za-z])\s*([A-Za-z])(?![A-Za-z])", r"\\frac{\1}{\2}"),
+    # `30^{\text{o}}` → `30°`
     (r"\^\s*\{?\s*\\(?:text|mathrm)\s*\{\s*o\s*\}\s*\}?", "°"),
 )
 """Commands that only set the type, and older ones that have a newer name."""
@@ -100,6 +154,11 @@ _TURNED_BRACKETS = (
 )
 
 
+def closed_up(number: re.Match[str]) -> str:
+    """Return `1 234` as `1234`."""
+    return number[0].replace(" ", "")
+
+
 def _interval(interval: re.Match[str]) -> str:
     """Return an interval such as `]0,1[` with round brackets where it is open."""
     opening = "(" if interval[1] == "]" else "["
@@ -113,85 +172,124 @@ def _with_minutes(angle: re.Match[str]) -> str:
 
 
 _FONTS = r"\\(?:text|textrm|textbf|textit|mathrm|mathbf|mathit|mathsf|boldsymbol|bm|mbox)"
-_REWRITES = (
+_REWRITES: Rewrites = (
+    # `\color{red} 5` → ` 5`
     (r"\\(?:color|textcolor)\s*\{[^{}]*\}", ""),
+    # `\underline{5}` → `{5}`
     (r"\\(?:underline|framebox)\s*(?=\{)", ""),
+    # `**5**` → `5`
     (r"^[`\"'*_\s]+(?=[-\d\\(])|(?<=[\d)}])[`\"*_\\\s]+$", ""),
+    # `2(x+1)` → `2\cdot (x+1)`
     (r"(?<![A-Za-z_^{\d.])(\d+(?:\.\d+)?)\s*\((?=[^()]*\))", r"\1\\cdot ("),
+    # `{\bfseries 5}` → `5`
     (r"\{\\(?:bf|bfseries)\s+([^{}]*)\}", r"\1"),
-    (rf"{_FONTS}\s*\{{([^{{}}A-Za-z\\]*\d[^{{}}A-Za-z\\]*)\}}", r"\1"),  # of a number
-    (r"\\(?:mathbf|boldsymbol|bm|pmb)\s*\{([^{}]*\{.*)\}$", r"\1"),  # of a whole formula
+    # `\mathbf{5}`, a number → `5`
+    (rf"{_FONTS}\s*\{{([^{{}}A-Za-z\\]*\d[^{{}}A-Za-z\\]*)\}}", r"\1"),
+    # `\boldsymbol{\sqrt{5}}`, a whole formula → `\sqrt{5}`
+    (r"\\(?:mathbf|boldsymbol|bm|pmb)\s*\{([^{}]*\{.*)\}$", r"\1"),
+    # `\mathbb R` → `\mathbb{R}`
     (r"\\mathbb\s*\{?\s*([A-Z])\s*\}?", r"\\mathbb{\1}"),
+    # `x=1\lor x=2` → `x=1, x=2`
     (r"\\(?:lor|land|vee|wedge)(?![A-Za-z])", ","),
+    # `\left(1,2\right)` → `(1,2)`
     (r"\\(?:left|right|[bB]ig[lr]?|displaystyle)(?![A-Za-z])|\\?\$|\\[()\[\]]", ""),
+    # `5\,m`, `5~m` → `5 m`
     (r"\\[,;:! ]|\\q?quad(?![A-Za-z])|[~\u00a0\u2009]", " "),
+    # `30^{\circ}` → `30°`
     (r"\^\s*\{\s*\\circ\s*\}|\^\s*\\circ(?![A-Za-z])", "°"),
+    # `√(2)`, `√2`, `sqrt 2` → `\sqrt{2}`
     (r"√\s*(?:\(([^()]*)\)|(\d+|[A-Za-z]))|(?<![A-Za-z\\])sqrt\s*(\d+)", r"\\sqrt{\1\2\3}"),
+    # `\frac12`, `\sqrt2` → `\frac{1}2`, `\sqrt{2}`
     (r"\\(frac|sqrt)\s*(\d|(?<=frac)\s*[A-Za-z](?![A-Za-z])|\\pi(?![A-Za-z]))", r"\\\1{\2}"),
+    # `\frac{1}2` → `\frac{1}{2}`
     (r"(\\frac\s*\{[^{}]*\})\s*(\d|[A-Za-z]|\\[a-z]+(?![a-z]|\s*\{))", r"\1{\2}"),
+    # `\binom 5 2` → `\binom{5} 2`
     (r"\\binom\s*([A-Za-z\d])", r"\\binom{\1}"),
+    # `\binom{5} 2` → `\binom{5}{2}`
     (r"(\\binom\{[^{}]*\})\s*([A-Za-z\d])", r"\1{\2}"),
+    # `1 \text{ and } 2` → `1 , 2`
     (r"\\(?:text|mathrm|mbox)\{\s*,?\s*(?:and|or)\s*\}", ","),
+    # `1, 2, and 3` → `1, 2, 3`
     (r"(?:,\s*)?(?<![A-Za-z\\])(?:and|or)(?![A-Za-z])", ","),
+    # `v_{\text{max}}` → `v_{max}`
     (rf"_\s*\{{\s*{TEXT}\s*\}}", r"_{\1}"),
+    # `x_{1}`, `x_ 1` → `x_1`
     (r"_\s*\{\s*([A-Za-z0-9])\s*\}|_\s+", r"_\1"),
+    # `f'` → `f^{\prime}`
     (r"(?<=[A-Za-z)}])'", r"^{\\prime}"),
+    # `\max⦃1, 2⦄` → `\max(1, 2)`
     (r"(\\(?:max|min|gcd|lcm))\s*⦃([^⦃⦄]*)⦄", r"\1(\2)"),
+    # `€5`, `5 EUR` → `5`
     (r"[€£¥₹₽₩](?=\s*[-\d.])|(?<=\d)\s*(?:[€£¥₹₽₩]|USD|EUR|GBP)(?![A-Za-z])", ""),
+    # `1   2` → `1 2`
     (r"\s+", " "),
-    (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", _closed_up),
+    # `1 234 567` → `1234567`
+    (r"(?<![\d ])\d{1,3}(?: \d{3})+(?!\d)", closed_up),
+    # `45° 30'` → `(91/2)°`
     (r"(?<!\d)(\d+) ?° ?(\d+(?:\.\d+)?) ?['′](?!['′])", _with_minutes),
+    # `negative 5`, `minus 5` → `-5`
     (r"\b(?:negative|minus) (?=\\infty|\d)", "-"),
+    # `(0,1) U (2,3)` → `(0,1)∪(2,3)`
     (r"(?<=[)\]]) ?U ?(?=[(\[])", "∪"),
+    # `\mathbb{R} - ⦃0⦄` → `\mathbb{R}∖⦃0⦄`
     (r"(?<=\\mathbb\{R\}) ?(?:-|\\) ?(?=⦃)", "∖"),
+    # `x<1∪x>2` → `x<1,x>2`
     (r"∪(?= ?[a-z] ?[<>≤≥])", ","),
+    # `]0,1]` → `(0,1]`
     (_TURNED_BRACKETS, _interval),
+    # `1/3 (about 0.33)` → `1/3≈0.33`
     (rf" ?\( ?(?:≈|{_ABOUT_WORDS}) ?([-\d.,]*\d)[^()]*\)$", r"≈\1"),
+    # `5 +/- 1` → `5 ± 1`
     (r"\+ ?/ ?-", "±"),
+    # `20 degrees Celsius` → `20°C`
     (r"(?i) ?\bdegrees? celsius$", "°C"),
+    # `20 degrees Fahrenheit` → `20°F`
     (r"(?i) ?\bdegrees? fahrenheit$", "°F"),
+    # `all real numbers except 0` → `\mathbb{R}∖⦃0⦄`
     (
         r"(?i)^(?:all )?real numbers?,? (?:except|other than|excluding)(?: for)? (.+)$",
         r"\\mathbb{R}∖⦃\1⦄",
     ),
+    # `2x for all x` → `2x`
     (rf"{_DOMAIN}$", ""),
+    # `5% increase` → `5%`
     (r"(?<=%) (?:increase|decrease|discount|profit|gain|loss|chance|probability|growth)$", ""),
 )
 
 
-_NOTHING = (
+def _all_numbers(kind: str) -> re.Pattern[str]:
+    """Return what matches `all real numbers`, `the set of real numbers` and the like."""
+    words = rf"(?:\\text\s*\{{)?(?:the )?(?:set of )?(?:all |any )?{kind}\}}?"
+    return re.compile(words, re.IGNORECASE)
+
+
+_NO_NUMBERS = re.compile(
     r"(?:\\text\s*\{)?(?:there (?:is|are) )?(?:the empty set|empty set"
-    r"|no (?:real )?(?:solutions?|roots?)(?: exists?)?)\}?"
+    r"|no (?:real )?(?:solutions?|roots?)(?: exists?)?)\}?",
+    re.IGNORECASE,
 )
-_OF_NUMBERS = r"(?:\\text\s*\{)?(?:the )?(?:set of )?(?:all |any )?%s\}?"
 _NUMBER_SETS = (
-    (r"\mathbb{R}", re.compile(_OF_NUMBERS % r"reals?(?: numbers?)?", re.IGNORECASE)),
-    (r"\mathbb{Z}", re.compile(_OF_NUMBERS % r"integers?", re.IGNORECASE)),
+    (r"\mathbb{R}", _all_numbers(r"reals?(?: numbers?)?")),
+    (r"\mathbb{Z}", _all_numbers(r"integers?")),
     (r"\mathbb{Z}", re.compile(r"\\mathbf\s*\{Z\}")),
     (r"\mathbb{R}", re.compile(r"\\mathbf\s*\{R\}")),
     (r"\mathbb{Q}", re.compile(r"\\mathbf\s*\{Q\}")),
     (r"\mathbb{N}", re.compile(r"\\mathbf\s*\{N\}")),
     (r"\mathbb{C}", re.compile(r"\\mathbf\s*\{C\}")),
-    (r"(0,\infty )", re.compile(_OF_NUMBERS % r"positive real(?:s| numbers)", re.IGNORECASE)),
-    (r"(-\infty ,0)", re.compile(_OF_NUMBERS % r"negative real(?:s| numbers)", re.IGNORECASE)),
-    (r"[0,\infty )", re.compile(_OF_NUMBERS % r"non-?negative real(?:s| numbers)", re.IGNORECASE)),
-    (r"\emptyset ", re.compile(_NOTHING, re.IGNORECASE)),
+    (r"(0,\infty )", _all_numbers(r"positive real(?:s| numbers)")),
+    (r"(-\infty ,0)", _all_numbers(r"negative real(?:s| numbers)")),
+    (r"[0,\infty )", _all_numbers(r"non-?negative real(?:s| numbers)")),
+    (r"\emptyset ", _NO_NUMBERS),
 )
 """Sets of numbers, in words or in bold letters."""
 
 
-def rewritten(text: str, rewrites: Iterable[tuple[str, Any]]) -> str:
-    """Return a text in which the matches of each pattern are replaced, one after the other."""
-    for pattern, by in rewrites:
-        text = re.sub(pattern, by, text)
-    return text
-
-
 def clean(text: str) -> str:
     """Return a text without box, dollar signs, final dot and what LaTeX leaves to taste."""
+    # `1{,}234`, `1\,234` → `1234`
     text = re.sub(r"(?<=\d)(?:\\,|\\!|\{,\}|\\!,\\!|,\\!)(?=\d{3}(?!\d))", "", text)
     text = as_latex(as_lists(rewritten(text, _LAYOUT)))
-    text = _TOKEN.sub(lambda token: _PLAIN.get(token[0], token[0]), text)
+    text = _TOKEN.sub(lambda token: _SIGN_OF_SPELLING.get(token[0], token[0]), text)
     text = rewritten(text, _REWRITES).strip()
     while box := re.fullmatch(r"\\f?box(?:ed)?\s*(\{.*\})[ .]*", text):
         text = enclosed(box[1])[1]
@@ -205,18 +303,27 @@ def squeezed(text: str) -> str:
     return re.sub(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])", "", text)
 
 
-_OPENING, _CLOSING = "([{⦃⟦⟪", ")]}⦄⟧⟫"
+_CLOSING_BRACKETS = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "⦃": "⦄",  # of a set
+    "⟦": "⟧",  # of a column
+    "⟪": "⟫",  # of a row
+}
+_STEPS = dict.fromkeys(_CLOSING_BRACKETS, 1) | dict.fromkeys(_CLOSING_BRACKETS.values(), -1)
 
 
 def levels(text: str) -> list[int]:
     """Return how many brackets are open behind each character."""
-    return list(accumulate((char in _OPENING) - (char in _CLOSING) for char in text))
+    return list(accumulate(_STEPS.get(char, 0) for char in text))
 
 
 def enclosed(text: str) -> tuple[str, str]:
-    """Return the pair of brackets that enclose a text, `` for none, and their content."""
-    *before, last = levels(text) or [1]
-    if last or 0 in before or not re.fullmatch(r"[(\[{⦃⟦⟪].*[)\]}⦄⟧⟫]", text):
+    """Return the pair of brackets that encloses a text, and its content; empty and all if none."""
+    level = levels(text)
+    is_enclosed = bool(level) and level[-1] == 0 and 0 not in level[:-1]
+    if not is_enclosed or not re.fullmatch(r"[(\[{⦃⟦⟪].*[)\]}⦄⟧⟫]", text):
         return "", text
     return text[0] + text[-1], text[1:-1].strip()
 
@@ -231,7 +338,9 @@ def split(text: str, separators: str) -> list[str]:
     return [*parts, text[start:].strip()]
 
 
-_HEAD = re.compile(r"\\?(?<![A-Za-z])(sin|cos|tan|cot|sec|csc)((?:\s*\^\s*(?:\{[^{}]*\}|\d))?) ?")
+_FUNCTION_OF_ANGLE = re.compile(
+    r"\\?(?<![A-Za-z])(?P<name>sin|cos|tan|cot|sec|csc)(?P<power>(?:\s*\^\s*(?:\{[^{}]*\}|\d))?) ?"
+)
 _ANGLE = re.compile(
     r"\\frac\{[^{}]*°[^{}]*\}\{[^{}]*\}"
     r"|(?:[^-+=,°(){}\[\]\\]|\\(?:frac\{[^{}]*\}|cdot|times|pi)|\{[^{}]*\})*?°"
@@ -239,28 +348,43 @@ _ANGLE = re.compile(
 _PER_DEGREE = r"\cdot\frac{\pi}{180}"
 
 
+class _Argument(NamedTuple):
+    text: str
+    stop: int
+    """Where it ends in the formula."""
+
+
 def in_radians(text: str) -> str:
-    """Return a cleaned text with the degrees in trigonometric functions converted."""
+    r"""Return a cleaned text with the degrees in trigonometric functions converted.
+
+    `\sin 30°` is `\sin(30\cdot\frac{\pi}{180})`.
+    """
     if "°" not in text:
         return text
-    level, written, stop = levels(text), "", 0
-    for head in _HEAD.finditer(text):
-        start = head.end()
-        if start < stop or start >= len(text):
+    level, converted, stop = levels(text), "", 0
+    for function in _FUNCTION_OF_ANGLE.finditer(text):
+        if function.end() < stop:  # within the argument of another function
             continue
-        if text[start] in "([{":
-            end = next((k for k in range(start, len(text)) if level[k] < level[start]), start) + 1
-            angle = text[start:end]
-            if text[end : end + 1] == "°":
-                angle, end = f"({angle}°)", end + 1
-        elif found := _ANGLE.match(text, start):
-            angle, end = f"({found[0]})", found.end()
-        else:
-            continue
-        if "°" in angle:
-            name = f"\\{head[1]}{head[2]}{angle.replace('°', _PER_DEGREE)}"
-            written, stop = written + text[stop : head.start()] + name, end
-    return written + text[stop:]
+        argument = _argument(text, function.end(), level)
+        if argument and "°" in argument.text:
+            radians = argument.text.replace("°", _PER_DEGREE)
+            converted += text[stop : function.start()]
+            converted += rf"\{function['name']}{function['power']}{radians}"
+            stop = argument.stop
+    return converted + text[stop:]
+
+
+def _argument(text: str, start: int, level: Sequence[int]) -> _Argument | None:
+    """Return the argument of a function with brackets around it; None if it has no angle."""
+    if text[start : start + 1] in {"(", "[", "{"}:
+        closing = (place for place in range(start, len(text)) if level[place] < level[start])
+        stop = next(closing, start) + 1
+        if text[stop : stop + 1] == "°":  # `\sin(30)°`
+            return _Argument(f"({text[start:stop]}°)", stop + 1)
+        return _Argument(text[start:stop], stop)
+    if angle := _ANGLE.match(text, start):
+        return _Argument(f"({angle[0]})", angle.end())
+    return None
 
 
 _SEGMENTS = r"(?<![A-Za-z\\])(?!YES|NO|NONE|TRUE|FALSE)[A-Z]{2,4}(?![A-Za-z])"
@@ -268,21 +392,62 @@ _NO_PROSE = (
     rf"{_SEGMENTS}|_\s*\{{[^{{}}]*\}}|\\[A-Za-z]+"
     r"|\b(?:and|or|sin|cos|tan|log|sqrt|max|min|gcd|lcm)\b"
 )
-_FOR_A_JUDGE = (  # where it stands: among formulas, around them (as §), or anywhere
-    ("prose", 0, r"[A-Za-z]{4,}|(?<![A-Za-z])(?:if|for|all|is)(?![A-Za-z])"),
-    ("prose", 1, r"[A-Za-z]{3,}|(?<![A-Za-z])(?:if|is|of|no|in)(?![A-Za-z])|\(\s*§"),
-    ("written with dots", 2, r"\\(?:[lc]?dots|underbrace)(?![A-Za-z])|\.\.\.|…"),
-    ("a set given by a condition", 2, r"\\\{[^{}]*(?:[:|]|\\mid)"),
+
+
+class _Obstacle(NamedTuple):
+    """A reason why algebra can't compare a reference answer."""
+
+    reason: str
+    place: Literal["in formulas", "around formulas", "anywhere"]
+    pattern: str
+
+
+_OBSTACLES = (
+    # `$5 for all n$`
+    _Obstacle(
+        "prose",
+        "in formulas",
+        r"[A-Za-z]{4,}|(?<![A-Za-z])(?:if|for|all|is)(?![A-Za-z])",
+    ),
+    # `$5$ if $n$ is even`, `all (§)`: § stands for a formula
+    _Obstacle(
+        "prose",
+        "around formulas",
+        r"[A-Za-z]{3,}|(?<![A-Za-z])(?:if|is|of|no|in)(?![A-Za-z])|\(\s*§",
+    ),
+    # `1, 2, \ldots, n`
+    _Obstacle(
+        "written with dots",
+        "anywhere",
+        r"\\(?:[lc]?dots|underbrace)(?![A-Za-z])|\.\.\.|…",
+    ),
+    # `\{x : x > 2\}`
+    _Obstacle(
+        "a set given by a condition",
+        "anywhere",
+        r"\\\{[^{}]*(?:[:|]|\\mid)",
+    ),
 )
 
 
-def why_a_judge(gold: str) -> str:
-    """Return why a reference answer is one that no algebra can compare, `` for nothing."""
+def obstacle_to_algebra(gold: str) -> str:
+    """Return why algebra can't compare a reference answer; empty if it can."""
     pieces = [*as_lists(gold).split("$"), ""]
     formulas, around = " ".join(pieces[1::2]), "§".join(pieces[::2])
-    bare = [re.sub(_NO_PROSE, " ", re.sub(TEXT, r" \1 ", text)) for text in (formulas, around)]
-    texts = (*bare, gold)
-    return next((why for why, place, sign in _FOR_A_JUDGE if re.search(sign, texts[place])), "")
+    texts = {
+        "in formulas": _without_names(formulas),
+        "around formulas": _without_names(around),
+        "anywhere": gold,
+    }
+    for obstacle in _OBSTACLES:
+        if re.search(obstacle.pattern, texts[obstacle.place]):
+            return obstacle.reason
+    return ""
+
+
+def _without_names(text: str) -> str:
+    r"""Return a text without the words that formulas have: `\sin`, `AB`, `x_{max}`, `and`."""
+    return re.sub(_NO_PROSE, " ", re.sub(TEXT, r" \1 ", text))
 
 
 _MARKED = r"\\(?:text|textrm|textbf|textit|mbox)\s*\{[^{}]*\}|\d+(?:\{:\}\d+)+"
@@ -300,166 +465,3 @@ def words(text: str) -> list[str]:
     plain = re.sub(r"\B'|'\B", "", plain)  # else primes
     plain = re.sub(r"\s*:\s*", ":", re.sub(TEXT, r" \1 ", clean(plain)).casefold())
     return [word for word in (word.strip('()[],.;!?"') for word in plain.split()) if word]
-
-
-_DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
-_EXPONENT = r"10\s*\^\s*\{?\s*([-+]?\d{1,3})\s*\}?"
-_PLAINER = (
-    ("[−–﹣－]", "-"),
-    (r"\\(?:text|textbf|mathrm|mathbf|boxed|fbox)\s*\{([^{}]*)\}", r"\1"),
-    (r"\{,\}", ","),
-    (r"\\(?:times|cdot)(?![A-Za-z])", "×"),
-    (r"\\(?:approx|simeq|sim)(?![A-Za-z])", "≈"),
-    (r"\\[,!;:]|\\left|\\right|\\[()\[\]]|\*\*|[`\"]", ""),
-    (rf"\\[dt]?frac\s*\{{\s*({_DIGITS})\s*\}}\s*\{{\s*({_DIGITS})\s*\}}", r" \1/\2"),
-    (r"\\(?=[$%£€#&_ ])|~", " "),
-    (r"\s+", " "),  # else the patterns below take quadratic time
-    (rf" ?[x×*] ?{_EXPONENT}", r"e\1"),
-    (rf"(?<![\w.]){_EXPONENT}", r"1e\1"),
-)
-_CURRENCY = r"(?:US\$|[$£€¥₤₹]|[A-Z]{3})?"
-_END = r"([eE][-+]?\d{1,3})?(?!\d|[.,]\d)"
-_VALUE = (
-    rf"(?<![\w.,^])([-+]?) ?{_CURRENCY} ?(-?) ?"
-    rf"({_DIGITS})(?:\s*/\s*({_DIGITS}))?{_END}(?!-[A-Za-z])"
-)
-_VALUE_FIRST = rf"(?:(?i:approximately|about|around|roughly)|[\s(:{{])*+{_VALUE}"
-_FACTOR = re.compile(rf" ?[x×*] ?{_CURRENCY} ?({_DIGITS}){_END}")
-_FORMULA = re.compile(r"\s*[-+*/×x^]\s*[\d(]")
-
-
-_POWERS_OF_TEN = {"hundred": 2, "thousand": 3, "million": 6, "billion": 9, "trillion": 12}
-_POWERS_OF_TEN |= {"k": 3, "m": 6, "mn": 6, "b": 9, "bn": 9, "t": 12}
-_WORDS_THAT_SCALE = (
-    r"[\s-]*(?:(?i:hundred|thousand|million|billion|trillion)(?i:ths?|s)?|(?i:dozens?)"
-    r"|(?<=\d)(?:k|M|mn|bn|B))(?![A-Za-z])"
-)
-_SCALES = rf"{_WORDS_THAT_SCALE}|\s*(?:[kKMBT]|mn|bn)(?![A-Za-z])"  # with a currency
-_ABOUT = r"(?:(?i:about|approximately|around|roughly|maybe|perhaps|else)\s+)?"
-_NOUN = r"\s*(?!(?i:at|by|for|from|in|of|on|out|per|with|not|but|is)\b)[^\W\d_]++"
-_AND = r"\s*(?:,?\s*(?i:\b(?:or|and|to|nor|vs)\b)|[;&~]) ?"
-_OTHER_BEHIND = re.compile(
-    rf"(?:(?:{_NOUN}){{0,2}}(?:{_AND}|\s*,\s*)|{_NOUN}\s+|\s+){_ABOUT}{_VALUE}"
-)
-_OTHER_BEFORE = re.compile(rf"{_VALUE}(?:(?:{_NOUN}){{0,2}}{_AND}|\s*,\s*){_ABOUT}$")
-_NOT_IT = re.compile(  # a denial, a bound, or the argument of a function
-    r"(?:(?i:\bnot|\bcannot|n't|n’t|\bnever|\bthan|\bat least|\bat most|\bup to|\bover|\bunder"
-    r"|\babove|\bbelow|\bexceeds?|\bexcept)(?i:\s+(?:be|exactly|equal to|equals?))?"
-    r"|[<>≤≥≠√|]|\\[A-Za-z]+)[\s({]*$"
-)
-_BOTH = re.compile(r"\bnot (?:only|just|merely)\b.*\bbut\b", re.IGNORECASE)
-_NOT_ALL = re.compile(
-    r"\s*(?:[-+*/×x]\s*[\d({\\$£€¥₤₹]|:\d|[!²³<>≤≥≠]|\^(?!\s*\{?\s*\\?circ)|\\(?!circ|degree|Omega|mu|q?quad))"
-)
-
-
-def _factor_of(word: str) -> Fraction:
-    if word.startswith("dozen"):
-        return Fraction(12)
-    stem = re.sub("(?<=[a-z]{4})(?:ths?|s)$", "", word)
-    power = Fraction(10 ** _POWERS_OF_TEN[stem])
-    return 1 / power if re.search("ths?$", word) else power
-
-
-def read_number(text: str, as_authors: bool) -> float | int | None:
-    r"""Read an answer such as `$1,234.50`, `x ≈ −0.5`, `1.2 × 10^3`, `\frac{1}{2}`, `about 3 days`.
-
-    In the text after the last `=` or `≈`, it is the number at the beginning, or, if words come
-    first, the last number. A formula is not computed, and percent signs and units never scale.
-    FinanceMath's authors take the first of `a or b` and compute products; where they find no number
-    they continue with 0, but here there is none.
-    """
-    text = _after_relations(text)
-    if as_authors:
-        text = text.partition(" or ")[0]
-    found = _find_value(text)
-    if found is None or (value := _value_of(found)) is None:
-        return None
-    end = found.end()
-    while as_authors and (factor := _FACTOR.match(text, end)):
-        try:
-            value *= Fraction("".join(factor.groups("")).replace(",", ""))
-        except ValueError:  # more digits than Python reads
-            return None
-        end = factor.end()
-    return None if _FORMULA.match(text, end) else _as_number(value)
-
-
-_MIXED = re.compile(
-    r"(?<![\d./])(\d+)\s*(?:\\[dt]?frac\s*(?:\{\s*(\d+)\s*\}\s*\{\s*(\d+)\s*\}|(\d)\s*(\d))"
-    r"|(?:\s|\sand\s)(\d+)/(\d+))(?![\d./])"
-)
-
-
-def _improper(number: re.Match[str]) -> str:
-    """Return `2 1/2` as `5/2`."""
-    whole, above, below = filter(None, number.groups())
-    return f"{int(whole) * int(below) + int(above)}/{int(below)}"
-
-
-def with_improper_fractions(text: str) -> str:
-    r"""Return a text with `5/2` for `2 1/2` and `2\frac{1}{2}`."""
-    return _MIXED.sub(_improper, text)
-
-
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_POWER_OF_TEN = re.compile(r"(?<=[×x*] 10|.[×x*]10)[⁰¹²³⁴-⁹⁻]+")
-_SMALL_FRACTION = re.compile("[ \u2009]?([¼½¾⅐-⅞])")
-
-
-def _in_plain_figures(text: str) -> str:
-    """Return a text with `2 1/2` for `2½` and `× 10^3` for `× 10³`."""
-    text = _POWER_OF_TEN.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text)
-    return _SMALL_FRACTION.sub(
-        lambda found: " " + unicodedata.normalize("NFKC", found[1]).replace("⁄", "/"), text
-    )
-
-
-def read_only_number(text: str) -> float | int | None:
-    r"""Read the one number that an answer states: as `read_number` does, but no bound on it.
-
-    `12 million` and `$12M` are 12,000,000. There is none in `12 or 13`, `12 apples and 3 pears`,
-    `not 12`, `at least 12`, `12!`, `\sqrt{12}`.
-    """
-    text = with_improper_fractions(_in_plain_figures(re.sub("[<>!]=", "≠", text)))
-    text = _after_relations(text)
-    text = re.sub(r"(?<![\w.,])\d{1,3}(?: \d{3})+(?![\w.,]|\s\d)", _closed_up, text)
-    found = _find_value(text)
-    if found is None or (value := _value_of(found)) is None:
-        return None
-    before, end = text[: found.start()], found.end()
-    scales = _SCALES if re.search("[$£€¥₤₹]|[A-Z]{3}", found[0]) else _WORDS_THAT_SCALE
-    while scale := re.compile(scales).match(text, end):
-        value *= _factor_of(scale[0].strip(" -").lower())
-        end = scale.end()
-    others = _OTHER_BEHIND.match(text, end), _OTHER_BEFORE.search(before)
-    is_other = any(other and _value_of(other) != value for other in others)
-    is_other = is_other or bool(_BOTH.search(before))
-    if is_other or _NOT_IT.search(before) or _NOT_ALL.match(text, end):
-        return None
-    return _as_number(-value if re.search(r"(?i)\b(?:minus|negative)\s*$", before) else value)
-
-
-def _after_relations(text: str) -> str:
-    return re.split("[=≈]", rewritten(text, _PLAINER).rstrip("=≈ "))[-1].strip()
-
-
-def _find_value(text: str) -> re.Match[str] | None:
-    return re.match(_VALUE_FIRST, text) or [None, *re.finditer(_VALUE, text)][-1]
-
-
-def _value_of(found: re.Match[str]) -> Fraction | None:
-    *signs, digits, divisor, power = (part.replace(",", "") for part in found.groups(""))
-    try:
-        value = Fraction(digits + power) / Fraction(divisor or "1")
-    except (ZeroDivisionError, ValueError):  # or more digits than Python reads
-        return None
-    return -value if "-" in signs else value
-
-
-def _as_number(value: Fraction) -> float | int | None:
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return value.numerator if value and value.denominator == 1 else number

@@ -7,106 +7,253 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
-from evalcore.rules.notation import TEXT, clean, enclosed, in_radians, levels, rewritten, split
+from evalcore.rules.notation import (
+    TEXT,
+    Rewrites,
+    clean,
+    enclosed,
+    in_radians,
+    levels,
+    rewritten,
+    split,
+)
 
-# These are units even where no problem names one, and no others, so that `2n` keeps its n.
-_COMMON = """
-degree deg degrees; radian rad radians; second s sec secs seconds; minute min mins minutes;
-hour h hr hrs hours; day days; week weeks; month months; year years; unit units; dollar dollars;
-mm millimeter millimeters millimetre millimetres; cm centimeter centimeters centimetre centimetres;
-dm decimeter decimeters; m meter meters metre metres; km kilometer kilometers kilometre kilometres;
-inch inches; foot ft feet; yard yd yards; mile miles; litre l L liter liters litres; cent cents;
-g gram grams; kg kilogram kilograms; % percent pct percentage; km/hour kmh kph kmph; mile/hour mph
-"""
-_UNITS = {alias: names.split()[0] for names in _COMMON.split(";") for alias in names.split()}
-_SYMBOLS = """
-ampere A; amp A; atmosphere atm; bar bar; becquerel Bq; calorie cal; candela cd; coulomb C;
-electronvolt eV; farad F; gram g; gray Gy; henry H; hertz Hz; joule J; kelvin K; litre L; liter L;
-lumen lm; metre m; meter m; mole mol; newton N; ohm Ω; pascal Pa; second s; siemens S; sievert Sv;
-tesla T; volt V; watt W; weber Wb; watthour Wh
-"""
-_SYMBOL_OF = dict(names.split() for names in _SYMBOLS.split(";"))
-_PREFIXES = """
-yocto y; zepto z; atto a; femto f; pico p; nano n; micro μ; milli m; centi c; deci d; hecto h;
-kilo k; mega M; giga G; tera T; peta P; exa E; zetta Z; yotta Y
-"""
-_PREFIX_OF = dict(names.split() for names in _PREFIXES.split(";"))
-_WITH_SYMBOL = re.compile(rf"[{''.join(_PREFIX_OF.values())}]?(?:{'|'.join(_SYMBOL_OF.values())})")
-_WITH_WORD = re.compile(rf"({'|'.join(_PREFIX_OF)}|)({'|'.join(_SYMBOL_OF)})s?", re.IGNORECASE)
-_OF_THEIR_OWN = {"°C", "°F", "Å", "AU", "au", "ly", "pc", "rpm", "dB", "u", "ha"}
+_SPELLINGS_OF_UNITS = {
+    "degree": ("deg", "degrees"),
+    "radian": ("rad", "radians"),
+    "second": ("s", "sec", "secs", "seconds"),
+    "minute": ("min", "mins", "minutes"),
+    "hour": ("h", "hr", "hrs", "hours"),
+    "day": ("days",),
+    "week": ("weeks",),
+    "month": ("months",),
+    "year": ("years",),
+    "unit": ("units",),
+    "dollar": ("dollars",),
+    "cent": ("cents",),
+    "mm": ("millimeter", "millimeters", "millimetre", "millimetres"),
+    "cm": ("centimeter", "centimeters", "centimetre", "centimetres"),
+    "dm": ("decimeter", "decimeters"),
+    "m": ("meter", "meters", "metre", "metres"),
+    "km": ("kilometer", "kilometers", "kilometre", "kilometres"),
+    "inch": ("inches",),  # `in` is a word
+    "foot": ("ft", "feet"),
+    "yard": ("yd", "yards"),
+    "mile": ("miles",),
+    "litre": ("l", "L", "liter", "liters", "litres"),
+    "g": ("gram", "grams"),
+    "kg": ("kilogram", "kilograms"),
+    "%": ("percent", "pct", "percentage"),
+    "km/hour": ("kmh", "kph", "kmph"),
+    "mile/hour": ("mph",),
+}
+"""Units even where no problem names one, and no others are, so that `2n` keeps its n."""
+_UNIT_OF_SPELLING = {
+    spelling: unit
+    for unit, spellings in _SPELLINGS_OF_UNITS.items()
+    for spelling in (unit, *spellings)
+}
+_SYMBOLS = {
+    "ampere": "A",
+    "amp": "A",
+    "atmosphere": "atm",
+    "bar": "bar",
+    "becquerel": "Bq",
+    "calorie": "cal",
+    "candela": "cd",
+    "coulomb": "C",
+    "electronvolt": "eV",
+    "farad": "F",
+    "gram": "g",
+    "gray": "Gy",
+    "henry": "H",
+    "hertz": "Hz",
+    "joule": "J",
+    "kelvin": "K",
+    "litre": "L",
+    "liter": "L",
+    "lumen": "lm",
+    "metre": "m",
+    "meter": "m",
+    "mole": "mol",
+    "newton": "N",
+    "ohm": "Ω",
+    "pascal": "Pa",
+    "second": "s",
+    "siemens": "S",
+    "sievert": "Sv",
+    "tesla": "T",
+    "volt": "V",
+    "watt": "W",
+    "weber": "Wb",
+    "watthour": "Wh",
+}
+"""Units that may have a prefix, with their symbols."""
+_PREFIXES = {
+    "yocto": "y",
+    "zepto": "z",
+    "atto": "a",
+    "femto": "f",
+    "pico": "p",
+    "nano": "n",
+    "micro": "μ",
+    "milli": "m",
+    "centi": "c",
+    "deci": "d",
+    "hecto": "h",
+    "kilo": "k",
+    "mega": "M",
+    "giga": "G",
+    "tera": "T",
+    "peta": "P",
+    "exa": "E",
+    "zetta": "Z",
+    "yotta": "Y",
+}
+_SYMBOLS_WITHOUT_PREFIX = {
+    "°C",
+    "°F",
+    "Å",  # ångström
+    "AU",  # astronomical unit
+    "au",  # the same
+    "ly",  # light year
+    "pc",  # parsec
+    "rpm",  # revolutions per minute
+    "dB",  # decibel
+    "u",  # atomic mass unit
+    "ha",  # hectare
+}
+_SYMBOL = re.compile(rf"[{''.join(_PREFIXES.values())}]?(?:{'|'.join(_SYMBOLS.values())})")
+"""`J`, `kJ`."""
+_NAME = re.compile(rf"({'|'.join(_PREFIXES)}|)({'|'.join(_SYMBOLS)})s?", re.IGNORECASE)
+"""`joule`, `kilojoules`."""
 
 
-def _common(word: str) -> str:
-    return _UNITS.get(word) or (_UNITS.get(word.lower(), "") if len(word) > 1 else "")
+def _common_unit(word: str) -> str:
+    """Return the unit that a common word or symbol spells; empty if none."""
+    if word in _UNIT_OF_SPELLING:
+        return _UNIT_OF_SPELLING[word]
+    if len(word) > 1:  # `S` is no second
+        return _UNIT_OF_SPELLING.get(word.lower(), "")
+    return ""
 
 
-def _known(word: str) -> str:
-    if word in _UNITS:
-        return _UNITS[word]
-    if word in _OF_THEIR_OWN or _WITH_SYMBOL.fullmatch(word):
+def _known_unit(word: str) -> str:
+    """Return the unit that a word or symbol is; empty if none."""
+    if word in _UNIT_OF_SPELLING:
+        return _UNIT_OF_SPELLING[word]
+    if word in _SYMBOLS_WITHOUT_PREFIX or _SYMBOL.fullmatch(word):
         return word
-    if found := _WITH_WORD.fullmatch(word):
-        prefix, unit = (part.lower() for part in found.groups())
-        symbol = _PREFIX_OF.get(prefix, "") + _SYMBOL_OF[unit]
-        return _UNITS.get(symbol, symbol)
-    return _common(word)
+    if name := _NAME.fullmatch(word):
+        prefix, unit = name[1].lower(), name[2].lower()
+        symbol = _SYMBOLS[unit]
+        if prefix:
+            symbol = _PREFIXES[prefix] + symbol
+        return _UNIT_OF_SPELLING.get(symbol, symbol)
+    return _common_unit(word)
 
 
 def is_known_unit(text: str) -> bool:
     """Tell whether words name a unit that is one even where no problem names it."""
-    return bool(unit_of(text, _known))
+    return bool(unit_of(text, _known_unit))
 
 
-def _any(word: str) -> str:
-    return _known(word) or (word.removesuffix("s") if len(word) > 3 else word)
+def _any_unit(word: str) -> str:
+    """Return the unit that a word is where a problem says that it is one: `apples` is `apple`."""
+    if unit := _known_unit(word):
+        return unit
+    return word.removesuffix("s") if len(word) > 3 else word
 
 
-_WORDS = (
+_REWRITES: Rewrites = (
+    # `\frac{m}{s}` → `m/s`
     (r"\\frac\s*\{(.*)\}\s*\{(.*)\}", r"\1/\2"),
-    (r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)(?![A-Za-z])|\\cdot|[*·⋅]", " "),
+    # `\text{m}` → ` {m}`
+    (r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)(?![A-Za-z])", " "),
+    # `N\cdot m`, `N·m` → `N  m`, `N m`
+    (r"\\cdot|[*·⋅]", " "),
+    # `per cent` → `percent`
     (r"(?<![A-Za-z])per cent(?![A-Za-z])", "percent"),
+    # `km per hour` → `km / hour`
     (r"(?<![A-Za-z])per(?![A-Za-z])", "/"),
+    # `light-year` → `light year`
     (r"(?<=[A-Za-z])-(?=[A-Za-z])", " "),
+    # `\mu m` → `μ m`
     (r"\\mu(?![A-Za-z])|µ", "μ"),
+    # `\AA` → `Å`
     (r"\\AA(?![A-Za-z])", "Å"),
+    # `m^{2}`, `sq. ft` → `m^2`, `sq ft`
     (r"[{}()\[\].]", ""),
+    # `° C` → `°C`
     (r"°\s+(?=[CF](?![A-Za-z]))", "°"),
-    (r"(?<![A-Za-zμ][kMmG])(?<=[kMmG])\s+(?=Ω)|(?<=μ)\s+", ""),
+    # `k Ω` → `kΩ`
+    (r"(?<![A-Za-zμ][kMmG])(?<=[kMmG])\s+(?=Ω)", ""),
+    # `μ m` → `μm`
+    (r"(?<=μ)\s+", ""),
+    # `cubic cm` → `cm^3`
     (r"(?i)(?<![a-z])cubic\s+([a-z]+)", r"\1^3"),
+    # `square cm`, `sq cm` → `cm^2`
     (r"(?i)(?<![a-z])(?:square|sq)\s+([a-z]+)", r"\1^2"),
-    (r"(?i)(?<=[a-z])\s+(?:square|sq)(?![a-z])|\s+squared", "^2"),
+    # `cm sq` → `cm^2`
+    (r"(?i)(?<=[a-z])\s+(?:square|sq)(?![a-z])", "^2"),
+    # `cm squared` → `cm^2`
+    (r"(?i)\s+squared", "^2"),
+    # `cm cubed` → `cm^3`
     (r"(?i)\s+cubed", "^3"),
+    # `1/s` → `/s`
     (r"^\s*1\s*(?=/)", ""),
 )
-_PART = re.compile(r"\s*(?:(/)|(°?[A-Za-zΩμÅ]+|[°%])\s*(?:\^\s*(-?\d+))?|\S)")
+_PART = re.compile(
+    r"\s*(?:(?P<slash>/)|(?P<word>°?[A-Za-zΩμÅ]+|[°%])\s*(?:\^\s*(?P<power>-?\d+))?|\S)"
+)
 
 
 @lru_cache(maxsize=4096)
-def unit_of(text: str, name: Callable[[str], str] = _any) -> str:
-    """Return the one name of a unit however it is written, `` for what is none."""
+def unit_of(text: str, unit_of_word: Callable[[str], str] = _any_unit) -> str:
+    """Return the canonical name of a unit; empty if the text is none."""
     powers, sign = Counter[str](), 1
-    for slash, word, power in _PART.findall(rewritten(clean(text), _WORDS).strip()):
-        if slash:
+    for part in _PART.finditer(rewritten(clean(text), _REWRITES).strip()):
+        if part["slash"]:
             sign = -1  # for all that follow: `J/kg K`
             continue
-        if not (found := name("degree" if word == "°" else word)):
+        word = part["word"] or ""
+        unit = unit_of_word("degree" if word == "°" else word)
+        if not unit:
             return ""
-        for part in found.split("/"):
-            powers[part] += (sign if found.startswith(part) else -sign) * int(power or 1)
-    above = [_written(*entry) for entry in sorted(powers.items()) if entry[1] > 0]
-    under = [_written(*entry) for entry in sorted(powers.items()) if entry[1] < 0]
-    return "/".join([" ".join(above) or "1", *under]) if above or under else ""
+        power = sign * int(part["power"] or 1)
+        above, _, below = unit.partition("/")  # `km/hour`
+        powers[above] += power
+        if below:
+            powers[below] -= power
+    above_all = [_written(name, power) for name, power in sorted(powers.items()) if power > 0]
+    below_all = [_written(name, power) for name, power in sorted(powers.items()) if power < 0]
+    if not above_all and not below_all:
+        return ""
+    return "/".join([" ".join(above_all) or "1", *below_all])
 
 
 def _written(name: str, power: int) -> str:
     return f"{name}^{abs(power)}" if abs(power) > 1 else name
 
 
-_BUILDER = re.compile(r"([a-z])\s*(?:∈\s*\\mathbb\{R\}\s*)?(?:[:|]|\\mid)(\s*[^:∈]*[<>≤≥][^:∈]*)")
+_BUILDER = re.compile(r"[a-z]\s*(?:∈\s*\\mathbb\{R\}\s*)?(?:[:|]|\\mid)(\s*[^:∈]*[<>≤≥][^:∈]*)")
+"""The inside of `{x | x > 2}`; its group is the condition."""
+_THOUSANDS = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?(?![\d,.]|\s*[-+*/^(\\=])")
+_NAME_OF_SET = re.compile(r"^(?:[A-Za-z]|\([A-Za-z, ]+\))\s*[∈=]\s*(?=⦃.*⦄$)")
+r"""`x \in` before `\{1, 2\}`."""
+_CONDITION_OR_EMPTY = re.compile(r"[:|]|\\mid|\\emptyset|⦃\s*⦄")
 
 
-def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]:
+class Quantity(NamedTuple):
+    """An answer with its unit apart, which is empty if there is none."""
+
+    text: str
+    unit: str
+
+
+def answers(text: str, is_number: bool, unit: str = "") -> list[Quantity]:
     """Return the answers in a text, each with its unit apart; `1,234` may be one or two.
 
     Parameters
@@ -121,90 +268,105 @@ def answers(text: str, is_number: bool, unit: str = "") -> list[tuple[str, str]]
         text, or of two letters or more.
     """
     text = clean(text)
-    alone = (unit and _cut(text, unit)) or text
-    if is_number and re.match(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?(?![\d,.]|\s*[-+*/^(\\=])", alone):
+    without_unit = (unit and _cut(text, unit)) or text
+    if is_number and _THOUSANDS.match(without_unit):
         text = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
-    text = re.sub(r"^(?:[A-Za-z]|\([A-Za-z, ]+\))\s*[∈=]\s*(?=⦃.*⦄$)", "", in_radians(text))
+    text = _without_braces(_NAME_OF_SET.sub("", in_radians(text)))
+    signed = [answer for part in split(text, ",") for answer in _with_both_signs(part)]
+    return [_without_unit(answer, unit) for answer in signed if answer]
+
+
+def _without_braces(text: str) -> str:
+    r"""Return the elements of a set with commas between them, or its condition: `\{1, 2\}`."""
     brackets, inner = enclosed(text)
     if brackets == "{}" and len(split(inner, ",")) > 1:  # a set without its backslashes
         brackets, text = "⦃⦄", f"⦃{inner}⦄"
-    if brackets == "⦃⦄" and (builder := _BUILDER.fullmatch(inner)):
-        text = builder[2]  # {x | x > 2}
-    elif brackets == "⦃⦄" and not re.search(r"[:|]|\\mid|\\emptyset|⦃\s*⦄", inner):
-        text = ",".join(dict.fromkeys(split(inner, ","))) or r"\emptyset "
-    return [
-        _without_unit(answer, unit)
-        for part in split(text, ",")
-        for answer in dict.fromkeys(part.replace("±", a).replace("∓", b) for a, b in ("+-", "-+"))
-        if answer
-    ]
+    if brackets != "⦃⦄":
+        return text
+    if builder := _BUILDER.fullmatch(inner):
+        return builder[1]
+    if _CONDITION_OR_EMPTY.search(inner):
+        return text
+    return ",".join(dict.fromkeys(split(inner, ","))) or r"\emptyset "
 
 
-_SUFFIX = re.compile(  # marked as words, or standing free; one letter may be a variable
+def _with_both_signs(text: str) -> list[str]:
+    """Return the two answers that `±2` is; any other text is one."""
+    upper = text.replace("±", "+").replace("∓", "-")
+    lower = text.replace("±", "-").replace("∓", "+")
+    return [upper] if upper == lower else [upper, lower]
+
+
+_MARKED_OR_FREE = re.compile(  # marked as words, or standing free; one letter may be a variable
     rf"((?:{TEXT}|(?<=[\d\s}})/])[A-Za-z]{{2,}}(?![A-Za-z]))"
     rf"(?:\s|/|\^\{{?\d\}}?|[A-Za-z]++|{TEXT})*+|%)$"
 )
 _NUMBER = r"[-+]?\s*(?:\d|\.\d)(?:[\d.,\s^{}+-]|\\(?:times|cdot)(?![A-Za-z]))*"
-_QUANTITY = re.compile(rf"({_NUMBER}|.*\\frac\{{{_NUMBER}\}}\{{{_NUMBER}\}}\s*)(\D.*)")
+_NUMBER_AND_REST = re.compile(
+    rf"(?P<number>{_NUMBER}|.*\\frac\{{{_NUMBER}\}}\{{{_NUMBER}\}}\s*)(?P<rest>\D.*)"
+)
 _START = re.compile(r"(?<![A-Za-z\\])(?:\\(?=[A-Za-z])|\{(?=\\rm)|[A-Za-zΩμµÅ°%\[(])")
 _LONGEST = 120
 
 
-_WORDED = re.compile(rf"({_NUMBER}?)\s*([A-Za-z][A-Za-z /]*)")
+_NUMBER_AND_WORDS = re.compile(rf"(?P<number>{_NUMBER}?)\s*(?P<words>[A-Za-z][A-Za-z /]*)")
 
 
 def is_same_quantity(answer: str, gold: str) -> bool:
     """Tell whether two texts are the same number of the same unit: `2 hours`, `2 hrs`, `2`."""
-    right, given = _WORDED.fullmatch(clean(gold)), _WORDED.fullmatch(clean(answer))
-    unit = unit_of(right[2], _common) if right else ""
+    right = _NUMBER_AND_WORDS.fullmatch(clean(gold))
+    given = _NUMBER_AND_WORDS.fullmatch(clean(answer))
+    unit = unit_of(right["words"], _common_unit) if right else ""
     if not right or not unit:
         return False
+    number = right["number"].strip()
     if not given:
-        return clean(answer) == right[1].strip()
-    return right[1].strip() == given[1].strip() and unit_of(given[2], _common) == unit
+        return clean(answer) == number
+    return given["number"].strip() == number and unit_of(given["words"], _common_unit) == unit
 
 
-def _without_unit(text: str, unit: str) -> tuple[str, str]:
+def _without_unit(text: str, unit: str) -> Quantity:
     if unit and (value := _cut(text, unit)):
-        return value, unit
+        return Quantity(value, unit)
     if temperature := re.fullmatch(r"(.*\d)\s*°\s*([CF])", text):
-        return temperature[1], f"°{temperature[2]}"
+        return Quantity(temperature[1], f"°{temperature[2]}")
     if (bare := re.sub(r"(?<=[\w)}])\s*°(?!\s*[\w\\])", "", text)) != text:  # no arc minutes
-        return bare, "degree"
-    for match in _SUFFIX.finditer(text):
-        found, value = unit_of(match[1], _common), text[: match.start()].strip()
-        if found and value:
-            return value, found
-    return text, ""
+        return Quantity(bare, "degree")
+    for suffix in _MARKED_OR_FREE.finditer(text):
+        common, value = unit_of(suffix[1], _common_unit), text[: suffix.start()].strip()
+        if common and value:
+            return Quantity(value, common)
+    return Quantity(text, "")
 
 
 def _cut(text: str, unit: str) -> str:
-    """Return what precedes a unit at the end of a text, `` if it isn't there."""
+    """Return the text before a unit that ends it; empty if it does not end in the unit."""
     brackets, inner = enclosed(text)
-    parts = split(inner, ",") if brackets[:1] in {"(", "["} else []
-    if parts:
+    if brackets[:1] in {"(", "["}:
+        parts = split(inner, ",")
         values = [_cut(part, unit) or part for part in parts]
         return f"{brackets[0]}{','.join(values)}{brackets[1]}" if values != parts else ""
     level = levels(text)
     for start in _START.finditer(text, max(1, len(text) - _LONGEST)):
         value = re.sub(r"\s*(?:\\cdot|\\times)?\s*$", "", text[: start.start()])
-        is_behind = re.search(r"[\d})\]!]$|\\pi$", value)
+        is_behind_value = re.search(r"[\d})\]!]$|\\pi$", value)
         is_marked = start[0] in {"\\", "{"} and value[-1:] not in "+-/^_=<>"
-        is_there = not level[start.start() - 1] and value and (is_behind or is_marked)
-        if is_there and unit_of(text[start.start() :]) == unit:
+        if not value or level[start.start() - 1] or not (is_behind_value or is_marked):
+            continue
+        if unit_of(text[start.start() :]) == unit:
             return value
     return ""
 
 
 def unit_behind(text: str, is_marked: bool = False) -> str:
-    """Return a known unit that follows a number and nothing else, `` for none.
+    """Return a known unit that follows a number and nothing else; empty if none does.
 
     `is_marked` asks for one that is marked as text, behind the last of several numbers perhaps:
     `5 A` may be five areas, `2 kT` an energy.
     """
     if is_marked and "{" not in text:
         return ""
-    found = _QUANTITY.fullmatch(split(clean(text), ",")[-1] if is_marked else text)
-    if not found or (is_marked and not re.match(rf"°?\s*{TEXT}", found[2])):
+    quantity = _NUMBER_AND_REST.fullmatch(split(clean(text), ",")[-1] if is_marked else text)
+    if not quantity or (is_marked and not re.match(rf"°?\s*{TEXT}", quantity["rest"])):
         return ""
-    return unit_of(found[2], _known)
+    return unit_of(quantity["rest"], _known_unit)
