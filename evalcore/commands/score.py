@@ -25,7 +25,15 @@ from evalcore.formats import Answers, Benchmark, Problem
 from evalcore.options import Names, ScoringOptions
 from evalcore.prompts import load_templates
 from evalcore.records import Record, benchmark_of, in_order, read_chosen
-from evalcore.rules import FOR_NUMBERS, RULES, Grade, Item, Tools, reference_fault
+from evalcore.rules import (
+    FOR_NUMBERS,
+    RULES,
+    Grade,
+    Item,
+    Tools,
+    grade_all,
+    reference_fault,
+)
 from evalcore.rules.formula_pool import compare_all, reason_for_judge
 from evalcore.sandbox.layers import Limits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
@@ -86,7 +94,7 @@ def score_records(
     ]
     items = [item for _, item in answers if item]
     # All at once, so that no process of a rule outlives an error.
-    verdicts = {rule: iter(list(RULES[rule](items, tools))) for rule in benchmark.rules}
+    verdicts = {rule: iter(list(grade_all(RULES[rule], items, tools))) for rule in benchmark.rules}
     rows, failures = [], []
     for row, item in answers:
         for rule in benchmark.rules:

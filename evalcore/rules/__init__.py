@@ -1,7 +1,12 @@
-"""Rules that compare answers with the gold: one function each, items and tools in, verdicts out."""
+"""Rules that compare answers with the gold: one function each, from an item to its grade.
+
+Two kinds need work that processes of their own do for many items at once, and say so by their type:
+a `FormulaRule` leaves formulas to algebra, and a `ProgramRule` compares with what a reference
+program computes.
+"""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -30,44 +35,109 @@ class Item(NamedTuple):
     is_computed: bool = False
 
 
+Rule = Callable[[Item], Grade]
+"""A rule that needs nothing but the item."""
+
+
+class FormulaRule(NamedTuple):
+    """A rule that leaves formulas to algebra."""
+
+    prepare: Callable[[Item], Grade | Item]
+    """Returns the grade, or the item whose answer and gold are compared as formulas."""
+
+
+class ProgramRule(NamedTuple):
+    """A rule that compares values of programs with what the reference program computes."""
+
+    grade: Callable[[Item, Outcome | None], Grade]
+    """Its second argument is None where a text is the answer, or the problem has no program."""
+
+
+AnyRule = Rule | FormulaRule | ProgramRule
+
+
 class Tools(NamedTuple):
-    """Work for rules that needs processes of its own; both functions keep the order."""
+    """Work that needs processes of its own; both functions keep the order."""
 
     run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
     compare_formulas: Callable[[Sequence[Item]], Iterator[Grade]]
 
 
-def exact(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
-    """Yield whether each text has the words of the gold, or the letter of the gold's choice.
+def grade_all(rule: AnyRule, items: Sequence[Item], tools: Tools) -> Iterator[Grade]:
+    """Yield the grade of each item, in order; only rules of the two kinds above use the tools."""
+    if isinstance(rule, FormulaRule):
+        return _grade_formulas(rule, items, tools.compare_formulas)
+    if isinstance(rule, ProgramRule):
+        return _grade_programs(rule, items, tools.run_programs)
+    return map(rule, items)
+
+
+def _grade_formulas(
+    rule: FormulaRule,
+    items: Iterable[Item],
+    compare_formulas: Callable[[Sequence[Item]], Iterator[Grade]],
+) -> Iterator[Grade]:
+    prepared = [rule.prepare(item) for item in items]
+    formulas = [entry for entry in prepared if isinstance(entry, Item)]
+    grades = compare_formulas(formulas) if formulas else iter(())
+    for entry in prepared:
+        yield next(grades) if isinstance(entry, Item) else entry
+
+
+def _grade_programs(
+    rule: ProgramRule,
+    items: Sequence[Item],
+    run_programs: Callable[[Sequence[Program]], Sequence[Outcome]],
+) -> Iterator[Grade]:
+    programs = {
+        item.problem.id: Program(item.problem.details["program"])
+        for item in items
+        if item.is_computed and "program" in item.problem.details
+    }
+    outcomes = dict(zip(programs, run_programs(list(programs.values())), strict=True))
+    for name, outcome in outcomes.items():
+        if outcome.status != "ok":
+            failure = f"{outcome.status} {outcome.message}"
+            fault = f"its reference program gives no value ({failure})"
+            raise SandboxError(f"problem {name}: {fault}")
+    for item in items:
+        yield rule.grade(item, outcomes.get(item.problem.id) if item.is_computed else None)
+
+
+def exact(item: Item) -> Grade:
+    """Return whether a text has the words of the gold, or the letter of the gold's choice.
 
     Fonts, dollar signs, quotation marks around all of it and a full stop at its end don't count.
     The value of a program may be the gold as Python prints it: `5.0`, `['a', 'b']`, True for "yes".
     """
-    for problem, value, is_computed in items:
-        grade = _compare_words(str(value), problem.gold or "")
-        if not grade.value and is_computed and _is_printed(value, problem.gold or ""):
-            grade = Grade(1.0, "equal, as Python prints it")
-        yield grade
+    gold = item.problem.gold or ""
+    grade = _compare_words(str(item.value), gold)
+    if not grade.value and item.is_computed and _is_printed(item.value, gold):
+        return Grade(1.0, "equal, as Python prints it")
+    return grade
 
 
 def _compare_words(answer: str, gold: str) -> Grade:
-    given, right = plain_words(answer), plain_words(gold)
-    if given == right:
+    answer_words, gold_words = plain_words(answer), plain_words(gold)
+    if answer_words == gold_words:
         return Grade(1.0, "equal")
     if compare_choices(answer, gold):
         return Grade(1.0, "the same choice")
-    if len(right) == 1 and right[0].lower() in _TRUTHS and _in_small_letters(given, right):
+    if _are_same_truth(answer_words, gold_words):
         return Grade(1.0, "the same word")
-    is_moved = sorted(given) == sorted(right)
-    return Grade(0.0, "the same words in another order" if is_moved else "other words")
+    if sorted(answer_words) == sorted(gold_words):
+        return Grade(0.0, "the same words in another order")
+    return Grade(0.0, "other words")
 
 
 _TRUTHS = frozenset({"yes", "no", "true", "false"})
 """Words that are the same in any case; `a` and `A` may be different choices or variables."""
 
 
-def _in_small_letters(given: Sequence[str], right: Sequence[str]) -> bool:
-    return [word.lower() for word in given] == [word.lower() for word in right]
+def _are_same_truth(answer_words: Sequence[str], gold_words: Sequence[str]) -> bool:
+    """Tell whether both are one and the same of `yes`, `no`, `true` and `false`, in any case."""
+    answer, gold = " ".join(answer_words).lower(), " ".join(gold_words).lower()
+    return answer == gold and gold in _TRUTHS
 
 
 def _is_printed(value: object, gold: str) -> bool:
@@ -79,15 +149,12 @@ def _is_printed(value: object, gold: str) -> bool:
     )
 
 
-def numbers(items: Sequence[Item], tools: Tools) -> Iterator[Grade]:
-    """Yield whether each answer is the gold: the same integer, or within a millionth of it.
+def numbers(item: Item) -> Grade | Item:
+    """Return whether an answer is the gold: the same integer, or within a millionth of it.
 
-    A number that a program leaves as a formula, such as SymPy's `sqrt(2)`, is computed.
+    A number that a program leaves as a formula, such as SymPy's `sqrt(2)`, is for algebra.
     """
-    formulas = [_within_a_millionth(item) for item in items if _is_formula(item)]
-    verdicts = tools.compare_formulas(formulas) if formulas else iter(())
-    for item in items:
-        yield next(verdicts) if _is_formula(item) else _compare_numbers(item)
+    return _within_a_millionth(item) if _is_formula(item) else _compare_numbers(item)
 
 
 def _is_formula(item: Item) -> bool:
@@ -102,91 +169,95 @@ def _within_a_millionth(item: Item) -> Item:
 
 
 def _compare_numbers(item: Item) -> Grade:
-    problem, value, is_computed = item
-    text = computed.number_text(value) if is_computed else str(value)
-    answer, right = read_only_number(text), read_only_number(problem.gold or "")
-    if right is None:
-        return Grade(None, f"the gold is not a number: {problem.gold!r:.40}")
+    text = computed.number_text(item.value) if item.is_computed else str(item.value)
+    answer, gold = read_only_number(text), read_only_number(item.problem.gold or "")
+    if gold is None:
+        return Grade(None, f"the gold is not a number: {item.problem.gold!r:.40}")
     if answer is None:
-        return _not_a_number(value)
-    if answer == right:
+        return _not_a_number(item.value)
+    if answer == gold:
         return Grade(1.0, "equal")
-    if (answer % 1 or right % 1) and math.isclose(answer, right, rel_tol=1e-6):
+    are_integers = not answer % 1 and not gold % 1
+    if not are_integers and math.isclose(answer, gold, rel_tol=1e-6):
         return Grade(1.0, "equal within a millionth")
-    if is_computed and computed.is_same_number(value, str(right)):
+    if item.is_computed and computed.is_same_number(item.value, str(gold)):
         return Grade(1.0, f"equal {computed.WITHIN_ACCURACY}")
-    return Grade(0.0, f"{answer:.12g} is not {right:.12g}")
+    return Grade(0.0, f"{answer:.12g} is not {gold:.12g}")
 
 
 def _not_a_number(value: object) -> Grade:
     return Grade(0.0, f"not a number: {' '.join(str(value).split())[:40]!r}")
 
 
-def strict(items: Sequence[Item], _tools: Tools) -> Iterator[Grade]:
-    """Yield whether each value equals the gold, which has binary noise in copies, at 3 decimals."""
-    return (_compare(item, {}, _equal_at_3_decimals) for item in items)
+def algebra(item: Item) -> Item:
+    """Leave every answer to algebra."""
+    return item
 
 
-def lenient(items: Sequence[Item], tools: Tools) -> Iterator[Grade]:
-    """Yield whether each value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
+def strict(item: Item) -> Grade:
+    """Return whether a value equals the gold, which has binary noise in copies, at 3 decimals."""
+    value = item.value if item.is_computed else read_number(str(item.value), as_authors=False)
+    return _compare_floats(item, value, None, _equal_at_3_decimals)
+
+
+def lenient(item: Item, reference: Outcome | None) -> Grade:
+    """Return whether a value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
 
     They are equal at 3 decimals (rounded up), within 0.15% of each other, an exact power of ten
     apart, or a factor of 100, 1,000 or 100,000 apart within 0.15%. A lost sign passes, but for the
     second. The value of a program is compared with that of the reference program.
     """
-    programs = {
-        problem.id: Program(problem.details["program"])
-        for problem, _, is_computed in items
-        if is_computed and "program" in problem.details
-    }
-    outcomes = dict(zip(programs, tools.run_programs(list(programs.values())), strict=True))
-    for name, outcome in outcomes.items():
-        if outcome.status != "ok":
-            what = f"its reference program gives no value ({outcome.status} {outcome.message})"
-            raise SandboxError(f"problem {name}: {what}")
-    return (_compare(item, outcomes if item.is_computed else {}, _close_enough) for item in items)
+    value = item.value if item.is_computed else read_number(str(item.value), as_authors=True)
+    return _compare_floats(item, value, reference, _close_enough)
 
 
-def _compare(
-    item: Item, references: Mapping[str, Outcome], rule: Callable[[float, float], Grade]
+def _compare_floats(
+    item: Item, value: object, reference: Outcome | None, compare: Callable[[float, float], Grade]
 ) -> Grade:
-    """Return a rule's verdict on what `float()` makes of a value and of its gold: True is 1."""
-    value: Any = item.value
-    if not item.is_computed and (value := read_number(str(value), rule is _close_enough)) is None:
+    """Return the grade of what `float()` makes of a value and of its gold: True is 1."""
+    if value is None and not item.is_computed:
         return _not_a_number(item.value)
-    reference, known = references.get(item.problem.id), item.problem.details
-    gold = reference.value if reference else known.get("ground_truth", item.problem.gold)
-    if (g := _finite(gold)) is None:
+    gold = item.problem.details.get("ground_truth", item.problem.gold)
+    if reference is not None:
+        gold = reference.value
+    gold_number, number = _finite(gold), _finite(value)
+    if gold_number is None:
         return Grade(None, f"the gold is not a finite number: {_shown(gold)}")
-    if (p := _finite(value)) is None:
+    if number is None:
         return Grade(0.0, f"not a finite number: {_shown(value)}")
-    if isinstance(gold, bool):
-        return Grade(1.0, "equal") if p == g else Grade(0.0, f"{p:g} is not {gold}")
-    return rule(p, g)
+    if not isinstance(gold, bool):
+        return compare(number, gold_number)
+    if number == gold_number:
+        return Grade(1.0, "equal")
+    return Grade(0.0, f"{number:g} is not {gold}")
 
 
-def _equal_at_3_decimals(p: float, g: float) -> Grade:
-    p, g = round(p, 3), round(g, 3)
-    if p == g:
+def _equal_at_3_decimals(number: float, gold: float) -> Grade:
+    number, gold = round(number, 3), round(gold, 3)
+    if number == gold:
         return Grade(1.0, "equal at 3 decimals")
-    return Grade(0.0, f"{p:.12g} is not {g:.12g}")
+    return Grade(0.0, f"{number:.12g} is not {gold:.12g}")
 
 
-def _close_enough(p: float, g: float) -> Grade:
-    big, small = max(abs(p), abs(g)), min(abs(p), abs(g))
-    sign = ", a sign lost" if p * g < 0 else ""
-    up = [math.ceil(1000 * x) if math.isfinite(1000 * x) else x for x in (big, small)]
-    if up[0] == up[1]:
+def _close_enough(number: float, gold: float) -> Grade:
+    larger, smaller = max(abs(number), abs(gold)), min(abs(number), abs(gold))
+    sign = ", a sign lost" if number * gold < 0 else ""
+    if _thousandths(larger) == _thousandths(smaller):
         return Grade(1.0, f"equal at 3 decimals, rounded up{sign}")
-    if _near(p, g):
+    if _near(number, gold):
         return Grade(1.0, "within 0.15%")
     # exactly an integer in floating point, as the authors ask
-    if small and (exponent := math.log10(big / small)).is_integer():
+    if smaller and (exponent := math.log10(larger / smaller)).is_integer():
         return Grade(1.0, f"10^{exponent:g} apart{sign}")
     for factor in (100, 1_000, 100_000):
-        if _near(factor * small, big):
+        if _near(factor * smaller, larger):
             return Grade(1.0, f"a factor of {factor:,} within 0.15%{sign}")
-    return Grade(0.0, f"{p:g} is not {g:g}")
+    return Grade(0.0, f"{number:g} is not {gold:g}")
+
+
+def _thousandths(number: float) -> float:
+    """Return a number in thousandths, rounded up; as it is where that is too large for a float."""
+    return math.ceil(1000 * number) if math.isfinite(1000 * number) else number
 
 
 def _near(x: float, y: float) -> bool:
@@ -204,12 +275,12 @@ def _shown(value: object) -> str:
     return text if len(text) <= 40 else f"{text[:37]}..."
 
 
-RULES: Mapping[str, Callable[[Sequence[Item], Tools], Iterator[Grade]]] = {
+RULES: Mapping[str, AnyRule] = {
     "strict": strict,
-    "lenient": lenient,
-    "math": lambda items, tools: tools.compare_formulas(items),
+    "lenient": ProgramRule(lenient),
+    "math": FormulaRule(algebra),
     "exact": exact,
-    "numbers": numbers,
+    "numbers": FormulaRule(numbers),
 }
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import evalcore
 from evalcore.formats import Problem
-from evalcore.rules import RULES, Grade, Item, Tools
+from evalcore.rules import RULES, Grade, Item, Tools, grade_all
 from evalcore.rules.computed import is_within_accuracy, readings, write
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from evalcore.rules.python_values import read_value
@@ -220,7 +220,8 @@ def test_words_and_numbers_of_programs_are_compared_by_what_they_mean(
     rule: str, value: float | str, gold: str, expected: float
 ) -> None:
     tools = Tools(lambda programs: [], lambda items: iter(()))
-    (grade,) = RULES[rule]([Item(Problem("1", "?", gold), value, is_computed=True)], tools)
+    item = Item(Problem("1", "?", gold), value, is_computed=True)
+    (grade,) = grade_all(RULES[rule], [item], tools)
     assert grade.value == expected
 
 
@@ -244,7 +245,7 @@ def values_of_formulas() -> dict[str, tuple[float | None, ...]]:
         for value, gold, _ in FORMULAS.values()
         for text in ("3.0", value, "4.0")
     ]
-    values = [grade.value for grade in RULES["numbers"](items, tools)]
+    values = [grade.value for grade in grade_all(RULES["numbers"], items, tools)]
     return {name: tuple(values[3 * n : 3 * n + 3]) for n, name in enumerate(FORMULAS)}
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evalcore.formats import Problem
 from evalcore.rules import RULES as COMPARE
-from evalcore.rules import Grade, Item, Tools
+from evalcore.rules import Grade, Item, Tools, grade_all
 from evalcore.sandbox.sandbox import Outcome
 from tests.support.cases import cases
 
@@ -21,7 +21,7 @@ def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Grade:
     details = {"ground_truth": gold, "program": "the reference"}
     tools = Tools(lambda programs: [Outcome("ok", gold) for _ in programs], lambda items: iter(()))
     item = Item(Problem("1", "?", str(gold), details=details), value, is_computed)
-    (verdict,) = COMPARE[rule]([item], tools)
+    (verdict,) = grade_all(COMPARE[rule], [item], tools)
     return verdict
 
 

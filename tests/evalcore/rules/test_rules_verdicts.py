@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import RULES, Grade, Item, Tools
+from evalcore.rules import RULES, Grade, Item, Tools, grade_all
 from evalcore.rules.formula_pool import compare_texts
 from tests.support.cases import cases
 
@@ -21,7 +21,7 @@ def judged(rule: str, answer: str, gold: str, unit: str = "") -> Grade:
         from evalcore.rules.mathematics import compare_formulas
 
         return compare_texts(item) or compare_formulas(item)
-    (verdict,) = RULES[rule]([item], Tools(lambda _: (), lambda _: iter(())))
+    (verdict,) = grade_all(RULES[rule], [item], Tools(lambda _: (), lambda _: iter(())))
     return verdict
 
 
