@@ -39,16 +39,22 @@ def _scaled_number(text: str) -> str | None:
     return last[0] if last and any(last.groups()) else None
 
 
-_OF_REPLIES = ("answer-tag/1", "hashes/1", "boxes/2", "final-answer/3", "the-answer-is/2")
+_RULES_OF_REPLIES = (
+    "answer-tag/1",
+    "hashes/1",
+    "boxes/2",
+    "final-answer/3",
+    "the-answer-is/2",
+)
 
 
 def _corrected(text: str) -> str | None:
     """Take the answer behind a "Wait, …" that takes an earlier one back."""
     correction = correction_in(text)
-    usual = extract(text, _OF_REPLIES)
-    if correction is None or usual is None or not extract(text[:correction], _OF_REPLIES):
+    usual = extract(text, _RULES_OF_REPLIES)
+    if correction is None or usual is None or not extract(text[:correction], _RULES_OF_REPLIES):
         return None
-    answer, _ = extract(text[correction:], _OF_REPLIES) or usual
+    answer, _ = extract(text[correction:], _RULES_OF_REPLIES) or usual
     return answer if answer != usual[0] and _can_replace(answer, usual[0]) else None
 
 
@@ -91,7 +97,13 @@ def extract(text: str, names: Sequence[str]) -> tuple[str, str] | None:
     return next(((answer, name) for answer, name in found if answer), None)
 
 
-_OF_SOLUTIONS = ("hashes/1", "boxes/2", "answer-tag/1", "final-answer/3", "the-answer-is/2")
+_RULES_OF_SOLUTIONS = (
+    "hashes/1",
+    "boxes/2",
+    "answer-tag/1",
+    "final-answer/3",
+    "the-answer-is/2",
+)
 _CALCULATION = re.compile(r"<<[^<>\n]*>>")  # of GSM8K's calculator
 
 
@@ -102,5 +114,5 @@ def find_reference(text: str) -> str:
     A text without such a mark is the answer.
     """
     solution = _CALCULATION.sub("", text)
-    found = extract(re.sub(r"(?<=\S)[ \t]+(?=####[ \t])", "\n", solution), _OF_SOLUTIONS)
+    found = extract(re.sub(r"(?<=\S)[ \t]+(?=####[ \t])", "\n", solution), _RULES_OF_SOLUTIONS)
     return found[0] if found else solution.strip()

@@ -16,10 +16,13 @@ class _Box(NamedTuple):
 
 
 def _brace_end(text: str, start: int) -> int | None:
-    """Return the place of the brace that closes one opened before `start`; None: it is cut."""
+    """Return the place of the brace that closes one opened before `start`; None if it is cut."""
     depth = 1
     for brace in _BRACE.finditer(text, start):
-        depth += {"{": 1, "}": -1}.get(brace[0], 0)
+        if brace[0] == "{":
+            depth += 1
+        elif brace[0] == "}":
+            depth -= 1
         if depth == 0:
             return brace.start()
     return None

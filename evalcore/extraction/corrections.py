@@ -16,7 +16,7 @@ _REVERSAL = re.compile(
 
 
 def correction_in(text: str) -> int | None:
-    """Return the place of the last words that take what is before them back; None: there is none.
+    """Return the place of the last words that take back what precedes them; None if there are none.
 
     They do so only if an answer follows, since models also check an answer and keep it.
     """

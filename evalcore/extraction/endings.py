@@ -2,11 +2,37 @@
 
 import re
 
-_TOKENS = (  # that end a turn or begin another one, as servers leave them in the text
-    r"<\|(?:im_end|im_start|eot_id|eom_id|eot|end|return|endoftext|end_of_text|end_of_turn|endofturn"
-    r"|user|human|system|start_header_id|start_of_role|observation)\|>"
-    r"|<(?:end_of_turn|start_of_turn|eos)>|</s>|\[/?INST\]|<｜(?:end▁of▁sentence|User)｜>"
+_TURN_TOKENS = (
+    # the end of a turn or of a text
+    "<|im_end|>",
+    "<|eot_id|>",
+    "<|eom_id|>",
+    "<|eot|>",
+    "<|end|>",
+    "<|return|>",
+    "<|endoftext|>",
+    "<|end_of_text|>",
+    "<|end_of_turn|>",
+    "<|endofturn|>",
+    "<end_of_turn>",
+    "<eos>",
+    "</s>",
+    "[/INST]",
+    "<｜end▁of▁sentence｜>",
+    # the beginning of another turn
+    "<|im_start|>",
+    "<|start_header_id|>",
+    "<|start_of_role|>",
+    "<|user|>",
+    "<|human|>",
+    "<|system|>",
+    "<|observation|>",
+    "<start_of_turn>",
+    "[INST]",
+    "<｜User｜>",
 )
+"""Tokens between turns, as servers leave them in the text."""
+_TOKENS = "|".join(re.escape(token) for token in _TURN_TOKENS)
 _TURN_END = re.compile(rf"(?<![`'\"])(?:{_TOKENS})(?![`'\"])", re.IGNORECASE)
 _TURN_START = re.compile(
     rf"\s*(?:(?:{_TOKENS}|<\|assistant\|>|<｜Assistant｜>|<s>)\s*)+"

@@ -1,28 +1,55 @@
 """Answers that words of other languages announce, such as those of multilingual GSM8K."""
 
 import re
-from collections.abc import Sequence
+from itertools import chain
 
-_ANNOUNCEMENTS: Sequence[str] = (
-    r"(?:die|meine) (?:endgültige |richtige |korrekte )?antwort (?:ist|lautet)|antwort\s*[:：]",
-    r"(?:la|mi) respuesta (?:final |correcta )?es|respuesta(?: final| correcta)?\s*[:：]",
-    r"(?:la|ma) (?:bonne )?réponse (?:finale |correcte )?est|réponse(?: finale| correcte)?\s*[:：]",
-    r"(?:la|mia) risposta (?:finale |corretta |esatta )?è|risposta(?: finale| corretta)?\s*[:：]",
-    r"a resposta (?:final |correta )?é|resposta(?: final| correta)?\s*[:：]",
-    r"het (?:juiste )?antwoord is|antwoord\s*[:：]",
-    r"(?:окончательный |правильный )?ответ\s*(?:[:：]|[-–—]\s)",
-    r"jibu (?:sahihi |la mwisho )?ni|jibu\s*[:：]",
-    r"答案(?:应该|應該|应)?[是为為]?\s*[:：]?",
-    r"答えは|答え\s*[:：]|正解は",
-    r"(?:정답|답)(?:은|는|\s*[:：])",
-    r"(?:सही |अंतिम )?उत्तर\s*[:：]",
-    r"উত্তর\s*(?:হলো|হল)?\s*[:：]?",
-    r"คำตอบ(?:คือ|\s*[:：])",
-    r"సమాధానం\s*[:：]?",
-    r"(?:الجواب|الإجابة)(?: النهائية| الصحيحة)?\s*(?:هو|هي|[:：])",
-)
+_ANNOUNCEMENTS = {
+    "German": (
+        r"(?:die|meine) (?:endgültige |richtige |korrekte )?antwort (?:ist|lautet)",
+        r"antwort\s*[:：]",
+    ),
+    "Spanish": (
+        r"(?:la|mi) respuesta (?:final |correcta )?es",
+        r"respuesta(?: final| correcta)?\s*[:：]",
+    ),
+    "French": (
+        r"(?:la|ma) (?:bonne )?réponse (?:finale |correcte )?est",
+        r"réponse(?: finale| correcte)?\s*[:：]",
+    ),
+    "Italian": (
+        r"(?:la|mia) risposta (?:finale |corretta |esatta )?è",
+        r"risposta(?: finale| corretta)?\s*[:：]",
+    ),
+    "Portuguese": (
+        r"a resposta (?:final |correta )?é",
+        r"resposta(?: final| correta)?\s*[:：]",
+    ),
+    "Dutch": (
+        r"het (?:juiste )?antwoord is",
+        r"antwoord\s*[:：]",
+    ),
+    "Russian": (r"(?:окончательный |правильный )?ответ\s*(?:[:：]|[-–—]\s)",),
+    "Swahili": (
+        r"jibu (?:sahihi |la mwisho )?ni",
+        r"jibu\s*[:：]",
+    ),
+    "Chinese": (r"答案(?:应该|應該|应)?[是为為]?\s*[:：]?",),
+    "Japanese": (
+        r"答えは",
+        r"答え\s*[:：]",
+        r"正解は",
+    ),
+    "Korean": (r"(?:정답|답)(?:은|는|\s*[:：])",),
+    "Hindi": (r"(?:सही |अंतिम )?उत्तर\s*[:：]",),
+    "Bengali": (r"উত্তর\s*(?:হলো|হল)?\s*[:：]?",),
+    "Thai": (r"คำตอบ(?:คือ|\s*[:：])",),
+    "Telugu": (r"సమాధానం\s*[:：]?",),
+    "Arabic": (r"(?:الجواب|الإجابة)(?: النهائية| الصحيحة)?\s*(?:هو|هي|[:：])",),
+}
+"""Words for "the answer is", "answer:" and the like, by language."""
+_ANNOUNCEMENT = "|".join(chain.from_iterable(_ANNOUNCEMENTS.values()))
 _ANNOUNCED = re.compile(
-    rf"(?:{'|'.join(_ANNOUNCEMENTS)})[\s*_:：]*(?=(?P<answer>[^\s。！][^\n。！]{{0,100}}))",
+    rf"(?:{_ANNOUNCEMENT})[\s*_:：]*(?=(?P<answer>[^\s。！][^\n。！]{{0,100}}))",
     re.IGNORECASE,
 )
 _ENDING = re.compile(r"(?:です|である|입니다|이다|है|টি)?[\s.。।!*_]*\Z")

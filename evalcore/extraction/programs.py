@@ -16,7 +16,7 @@ def _financemath_program(output: str) -> str | None:
         program = output.strip()  # so that the backticks of a fence are at the end
     else:
         indent = "" if output.startswith("    ") else "    "
-        body = output.split("```", maxsplit=1)[0] if output.count("```") == 1 else output
+        body = output.partition("```")[0] if output.count("```") == 1 else output
         program = f"def solution():\n{indent}{body}"  # with which the prompt ended
     return program.strip("`").strip()
 

@@ -31,7 +31,14 @@ _WRAPPERS = (
     ("‘", "’"),
 )
 
-_CLOSING_MARKS = {"$": "$", "\\(": "\\)", '"': '"', "'": "'", "“": "”", "‘": "’"}
+_CLOSING_MARKS = {
+    "$": "$",
+    "\\(": "\\)",
+    '"': '"',
+    "'": "'",
+    "“": "”",
+    "‘": "’",
+}
 
 _Reader = Callable[[str], str | None]
 """Finds the answer in the words of a clause."""
@@ -171,9 +178,17 @@ _CORRECT_CHOICE = re.compile(
 )
 
 
+_DISPLAYS = (
+    ("\\[", "\\]"),
+    ("$$", "$$"),
+    ("`", "`"),
+)
+"""Marks of a formula or code that is set apart."""
+
+
 def _without_display_end(clause: str) -> str:
     """Drop the mark that closes a formula or code, if its opening one is before the clause."""
-    for left, right in (("\\[", "\\]"), ("$$", "$$"), ("`", "`")):
+    for left, right in _DISPLAYS:
         bare = clause.rstrip(" .,")
         if bare.endswith(right) and left not in bare[: -len(right)]:
             return bare[: -len(right)]
@@ -264,14 +279,11 @@ def answer_line(text: str) -> str | None:
 
 def final_heading_2(text: str) -> str | None:
     """Take what follows the last heading "Final answer" or "Answer", unless a solution does."""
-    found = [
-        next(_clauses(text, phrase, read), ("", 0))
-        for phrase, read in (
-            (HEADING + _NO_STEPS, _value),
-            (_ANSWER_HEADING + _NO_STEPS, _short_value),
-        )
-    ]
-    return max(found, key=lambda answer_and_end: answer_and_end[1])[0] or None
+    below_final, end_of_final = next(_clauses(text, HEADING + _NO_STEPS, _value), ("", 0))
+    answers = _clauses(text, _ANSWER_HEADING + _NO_STEPS, _short_value)
+    below_answer, end_of_answer = next(answers, ("", 0))
+    last = below_final if end_of_final >= end_of_answer else below_answer
+    return last or None
 
 
 def correct_choice(text: str) -> str | None:

@@ -20,7 +20,7 @@ from ngramscan.errors import SandboxError
 
 
 class Grade(NamedTuple):
-    """Whether an answer is the gold, from 0 to 1, and why; None: the rule can't say."""
+    """Whether an answer is the gold, from 0 to 1, and why; None if the rule can't say."""
 
     value: float | None
     reason: str

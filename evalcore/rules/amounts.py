@@ -73,4 +73,4 @@ def compare_amounts(answer: str, gold: str) -> Grade | None:
 
 
 def _in_whole_units(amount: _Amount) -> Fraction:
-    return amount.value * (_PER_CENT if amount.currency == "cent" else 1)
+    return amount.value * _PER_CENT if amount.currency == "cent" else amount.value

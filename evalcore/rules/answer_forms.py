@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from evalcore.rules import notation
+from evalcore.rules.brackets import enclosed, split
+from evalcore.rules.notation import squeezed
 
 RELATIONS = frozenset({"=", "<", "≤", "≠"})
 """The signs of relations as they are read: never `>`, where the sides change."""
@@ -57,7 +58,7 @@ _NAMED_POINT = re.compile(r"(?P<name>[A-Z])\s*(?P<value>\(.*,.*\))")
 
 def read_answer(text: str) -> Answer:
     """Take a cleaned answer apart."""
-    parts = notation.split(text, "([=≈<>≤≥≠∈])")
+    parts = split(text, "([=≈<>≤≥≠∈])")
     if {*parts[1::2]} <= set(_TURNED):
         parts = [_TURNED.get(part, part) for part in reversed(parts)]
     sides, signs = parts[::2], "".join(parts[1::2])
@@ -69,7 +70,7 @@ def read_answer(text: str) -> Answer:
     if not signs or not all(sides):
         return _read_named(text)
     if name and (signs == "∈" or not signs.strip("=")):
-        return read_answer(sides[-1])._replace(name=notation.squeezed(name))
+        return read_answer(sides[-1])._replace(name=squeezed(name))
     if interval := _interval(sides, signs, name):
         relation = Relation(signs, *sides) if len(sides) == 2 else None
         return read_answer(interval)._replace(relation=relation)
@@ -156,10 +157,10 @@ def is_name(text: str) -> bool:
 
 
 def _read_flat(text: str) -> Answer:
-    terms = notation.split(text, ":")
+    terms = split(text, ":")
     if len(terms) > 1 and all(terms):
         return Answer(":" * (len(terms) - 1), terms)
-    brackets, inner = notation.enclosed(text)
+    brackets, inner = enclosed(text)
     if not brackets:
         scaled = _read_scaled(text)
         if scaled:
@@ -167,7 +168,7 @@ def _read_flat(text: str) -> Answer:
             formulas = [rf"({scaled.factor})\cdot({formula})" for formula in answer.formulas]
             return answer._replace(formulas=formulas)
     is_list = brackets[:1] in {"(", "[", "⟦", "⟪"}
-    parts = [_read_flat(part) for part in notation.split(inner, ",")] if is_list else []
+    parts = [_read_flat(part) for part in split(inner, ",")] if is_list else []
     if len(parts) < 2 and brackets[:1] not in {"⟦", "⟪"}:
         return Answer("#", [text])
     form = "".join(part.form for part in parts)

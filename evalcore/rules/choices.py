@@ -13,10 +13,20 @@ _MOST_FONTS = 20  # within each other; a hostile text has more
 _SPACE = re.compile(r"\\[ ,;:!]|\\q?quad(?![A-Za-z])|[~\u00a0\u202f]")
 _BOLD = re.compile(r"(?<![\w)*])\*\*(?=[^\s*])([^*\n]*[^\s*])\*\*(?![\w(*])")
 _ESCAPED = re.compile(r"\\([$%&#_])")
-_AROUND = (
-    *(("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"), ("{", "}")),
-    *(("__", "__"), ("`", "`"), ('"', '"'), ("'", "'"), ("“", "”"), ("‘", "’")),
+_ENCLOSURES = (
+    ("\\(", "\\)"),
+    ("\\[", "\\]"),
+    ("$$", "$$"),
+    ("$", "$"),
+    ("{", "}"),
+    ("__", "__"),
+    ("`", "`"),
+    ('"', '"'),
+    ("'", "'"),
+    ("“", "”"),
+    ("‘", "’"),
 )
+"""Signs that may enclose a whole text without being part of it; longer ones first."""
 
 
 def plain_words(text: str) -> list[str]:
@@ -33,7 +43,7 @@ def plain_words(text: str) -> list[str]:
 
 
 def _without_enclosure(text: str) -> str:
-    for left, right in _AROUND:
+    for left, right in _ENCLOSURES:
         inner = text[len(left) : -len(right)]
         # `$a$ and $b$` is not enclosed: nothing inside closes what is opened outside
         if text == left + inner + right and right not in inner:

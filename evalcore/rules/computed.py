@@ -10,7 +10,8 @@ from contextlib import suppress
 from fractions import Fraction
 from typing import Any
 
-from evalcore.rules.notation import clean, enclosed, split, words
+from evalcore.rules.brackets import enclosed, split
+from evalcore.rules.notation import clean, words
 from evalcore.rules.python_values import Group, read_value
 
 FLOAT_ACCURACY = Fraction(1, 10**9)

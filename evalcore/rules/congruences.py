@@ -12,9 +12,14 @@ MAX_MODULUS = 10_000
 _MODULUS = r"\s*\(?\s*\\?(?:pmod|bmod|mod|modulo)\s*\{?\s*(\d{1,9})\s*\}?\s*\)?"
 _CONGRUENCE = re.compile(rf"(?:[A-Za-z]\w?\s*(?:≡|\\equiv|=)\s*)?([-+\d\s,±]+?){_MODULUS}")
 _PROGRESSION = re.compile(
-    r"(?:[A-Za-z]\s*=\s*)?(\d{1,9})\s*\*?\s*([a-z])(?:\s*([-+])\s*(\d{1,9}))?"
+    r"(?:[A-Za-z]\s*=\s*)?(?P<modulus>\d{1,9})\s*\*?\s*[a-z]"
+    r"(?:\s*(?P<sign>[-+])\s*(?P<number>\d{1,9}))?"
 )
-_PROGRESSION_LAST = re.compile(r"(?:[A-Za-z]\s*=\s*)?(\d{1,9})\s*\+\s*(\d{1,9})\s*\*?\s*([a-z])")
+"""`x = 5k + 3`."""
+_PROGRESSION_LAST = re.compile(
+    r"(?:[A-Za-z]\s*=\s*)?(?P<number>\d{1,9})\s*\+\s*(?P<modulus>\d{1,9})\s*\*?\s*[a-z]"
+)
+"""`x = 3 + 5k`."""
 
 
 class _Residues(NamedTuple):
@@ -50,12 +55,14 @@ def _read_congruence(text: str) -> _Residues | None:
 def _read_progression(text: str) -> _Residues | None:
     """Read `x = 5k + 3` and `3 + 5k`."""
     if terms := _PROGRESSION.fullmatch(text):
-        offset = int(terms[4] or 0)
-        modulus, number = int(terms[1]), -offset if terms[3] == "-" else offset
+        number = int(terms["number"] or 0)
+        if terms["sign"] == "-":
+            number = -number
     elif terms := _PROGRESSION_LAST.fullmatch(text):
-        modulus, number = int(terms[2]), int(terms[1])
+        number = int(terms["number"])
     else:
         return None
+    modulus = int(terms["modulus"])
     return _Residues([number], modulus) if modulus else None
 
 

@@ -14,6 +14,7 @@ from sympy import Rational, factorial, factorial2
 from sympy.core.evalf import PrecisionExhausted
 
 from evalcore.rules import computed, notation
+from evalcore.rules.rewrites import Rewrites, rewritten
 
 DIGITS = 60  # to which numbers are computed that are not rational
 DIGITS_OF_ZERO = 1_000  # two numbers that agree up to there are equal
@@ -24,17 +25,28 @@ class NotMathematicsError(Exception):
     """A text is not a formula."""
 
 
-def _repeating(whole: str, first: str, *repeated: str) -> str:
+def _repeating(decimal: re.Match[str]) -> str:
     r"""Return a decimal whose last digits repeat as a fraction: `0.1\overline{6}` is 15/90."""
-    (again,) = filter(None, repeated)
-    over = int(whole + first + again) - int(whole + first or "0")
-    return rf"(\frac{{{over}}}{{{(10 ** len(again) - 1) * 10 ** len(first)}}})"
+    whole, first, repeated = (
+        decimal["whole"],
+        decimal["first"],
+        decimal["digits"] or decimal["digit"],
+    )
+    above = int(whole + first + repeated) - int(whole + first or "0")
+    below = (10 ** len(repeated) - 1) * 10 ** len(first)
+    return rf"(\frac{{{above}}}{{{below}}})"
+
+
+def _exact(decimal: re.Match[str]) -> str:
+    """Return a decimal as a fraction: a binary number would lose digits."""
+    above, below = int(decimal["whole"] + decimal["digits"]), 10 ** len(decimal["digits"])
+    return rf"(\frac{{{above}}}{{{below}}})"
 
 
 def _number_in_base(number: re.Match[str]) -> str:
     """Return the value of `1011_2`, which the parser would read as 1011."""
     with suppress(ValueError):
-        return str(int(number[1], int(number[2] or number[3])))
+        return str(int(number["digits"], int(number["base"] or number["short_base"])))
     return number[0]
 
 
@@ -46,22 +58,39 @@ _NO_FORMULA = {
     "it is empty": "^$",
     "words or dots in it": r"\\(?:(?:text|mathrm)(?!\s*\{\s*[A-Za-z]\s*\})|[lc]?dots)(?![A-Za-z])",
 }
-_WITH_BRACES = (
+_WITH_BRACES: Rewrites = (
+    # `\log_2^3 x` → `\log_{2}^{3} x`
     (r"\\log_(\w)\s*\^\s*(\d) ?", r"\\log_{\1}^{\2} "),
+    # `\log_2 x` → `\log_{2} x`
     (r"\\log_(\w) ?", r"\\log_{\1} "),
 )
-_FOR_LATEX2SYMPY = (
-    (r"(\d*)\.(\d*)\\(?:overline|bar)\s*(?:\{(\d+)\}|(\d))", lambda d: _repeating(*d.groups(""))),
+_FOR_LATEX2SYMPY: Rewrites = (
+    # `0.1\overline{6}` → `(\frac{15}{90})`
+    (
+        r"(?P<whole>\d*)\.(?P<first>\d*)\\(?:overline|bar)\s*(?:\{(?P<digits>\d+)\}|(?P<digit>\d))",
+        _repeating,
+    ),
+    # `2e-5` → `2\cdot 10^{-5}`
     (r"(?<=\d)[eE]([-+]?\d+)", r"\\cdot 10^{\1}"),
+    # `\mathrm{x}` → `x`
     (r"\\(?:text|mathrm|mathbf|mathit|rm)\s*\{\s*([A-Za-z])\s*\}", r"\1"),
+    # `x^0.5` → `x^{0.5}`
     (r"\^\s*(\d*\.\d+)", r"^{\1}"),
-    (r"(?<![A-Za-z\\_.\d])(\d+)_(?:\{(\d{1,2})\}|(\d))", _number_in_base),
-    (r"(?<=\d)\s*\\binom", r"\\cdot \\binom"),  # else it adds them, as in a mixed number
-    # a binary number would lose digits
-    (r"(\d*)\.(\d+)", lambda d: rf"(\frac{{{int(d[1] + d[2])}}}{{{10 ** len(d[2])}}})"),
+    # `1011_2` → `11`
+    (
+        r"(?<![A-Za-z\\_.\d])(?P<digits>\d+)_(?:\{(?P<base>\d{1,2})\}|(?P<short_base>\d))",
+        _number_in_base,
+    ),
+    # `2\binom{5}{2}`, which would be a sum as in a mixed number → `2\cdot \binom{5}{2}`
+    (r"(?<=\d)\s*\\binom", r"\\cdot \\binom"),
+    # `2.50` → `(\frac{250}{100})`
+    (r"(?P<whole>\d*)\.(?P<digits>\d+)", _exact),
+    # `5.` → `5`
     (r"(?<=\d)\.", ""),
+    # `x_{\alpha}` → `x_{alpha}`
     (r"_\{\\([A-Za-z]+)\s*\}", r"_{\1}"),
-    (r"(?<![A-Za-z\\])e_", r"\\varepsilon_"),  # e with an index is a name
+    # `e_1`, which is a name with its index → `\varepsilon_1`
+    (r"(?<![A-Za-z\\])e_", r"\\varepsilon_"),
 )
 
 
@@ -79,24 +108,26 @@ def read_expression(text: str) -> Any:
     NotMathematicsError
         It is not a formula that can be read.
     """
-    text = notation.rewritten(text, _WITH_BRACES)
+    text = rewritten(text, _WITH_BRACES)
     latex = text.translate(notation.AS_COMMANDS)
     shown = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
         if re.search(pattern, re.sub(r"\\operatorname\{\w+\}", "", text)):
             raise NotMathematicsError(f"{shown}: {problem}")
-    latex = notation.rewritten(latex, _FOR_LATEX2SYMPY)
+    latex = rewritten(latex, _FOR_LATEX2SYMPY)
     config = ConversionConfig(lowercase_symbols=False)
     try:
-        found = latex2sympy(latex, normalization_config=None, conversion_config=config)
+        expression = latex2sympy(latex, normalization_config=None, conversion_config=config)
     except Exception as error:
         # it has no class of its own for what it can't read; SymPy has none for `(0, 1/0)`
         if type(error) is not Exception and "Non-real intervals" not in str(error):
             raise
         problem = str(error).partition("\n")[0]
         raise NotMathematicsError(f"{shown}: {problem}") from error
-    n = sympy.Wild("n")  # it reads n!! as (n!)!
-    return found.replace(factorial(factorial(n)), factorial2(n)) if "!!" in text else found
+    if "!!" in text:  # it reads n!! as (n!)!
+        n = sympy.Wild("n")
+        return expression.replace(factorial(factorial(n)), factorial2(n))
+    return expression
 
 
 @lru_cache(maxsize=4096)
@@ -154,7 +185,8 @@ def are_proportional(gold: Sequence[str], answer: Sequence[str], is_directed: bo
     """
     differences = [read_expression(left) - read_expression(right) for left, right in (gold, answer)]
     if not is_directed:  # `y = 1/x` is `xy = 1`
-        differences = [sympy.fraction(sympy.together(one))[0] for one in differences]
+        fractions = [sympy.fraction(sympy.together(difference)) for difference in differences]
+        differences = [numerator for numerator, _ in fractions]
     values = [pair for pair in _values(*differences) if not is_zero(pair[0])]
     if len(values) < 2:
         return False
@@ -167,9 +199,16 @@ def are_proportional(gold: Sequence[str], answer: Sequence[str], is_directed: bo
 
 _SUMS = (sympy.Sum, sympy.Product)
 _COUNTS = (
-    *(sympy.floor, sympy.ceiling, factorial, factorial2, sympy.binomial, sympy.Mod),
-    *_SUMS,
+    sympy.floor,
+    sympy.ceiling,
+    factorial,
+    factorial2,
+    sympy.binomial,
+    sympy.Mod,
+    sympy.Sum,
+    sympy.Product,
 )
+"""Functions of whole numbers."""
 _SLOW = (sympy.Integral, sympy.Sum, sympy.Product, sympy.Limit)
 
 
@@ -187,7 +226,7 @@ def is_zero(number: Any) -> bool:
 
 
 def _complex(left: Any, right: Any) -> tuple[Any, Any]:
-    """Return two formulas with the imaginary unit for i; beside other variables, i is an index."""
+    """Return two formulas with the imaginary unit for i; with other variables, i is an index."""
     both = sympy.Tuple(left, right)
     is_index = both.has(*_COUNTS, sympy.Max, sympy.Min)
     if {str(symbol) for symbol in both.free_symbols} != {"i"} or is_index:

@@ -22,8 +22,9 @@ from typing import Any
 from evalcore.formats import Problem
 from evalcore.rules import Grade, Item, computed
 from evalcore.rules.amounts import compare_amounts
+from evalcore.rules.brackets import levels
 from evalcore.rules.labels import compare_counts, compare_labels
-from evalcore.rules.notation import is_text, levels, obstacle_to_algebra, squeezed, words
+from evalcore.rules.notation import is_text, obstacle_to_algebra, squeezed, words
 from evalcore.rules.number_words import with_digits
 from evalcore.rules.units import is_same_quantity, unit_behind
 from ngramscan.errors import InputError, WorkerLostError

@@ -82,33 +82,41 @@ def _compare_lettered(answer: str, gold: str) -> Grade | None:
     return Grade(None, "needs a judge: a choice without its letter")
 
 
-_TRUTHS = {"yes": "yes", "no": "no", "true": "true", "false": "false"}
-
-
+_OPPOSITES = {
+    "yes": "no",
+    "no": "yes",
+    "true": "false",
+    "false": "true",
+}
 _TRUTH_FIRST = re.compile(r"(?i)(?:yes|no|true|false)\s*[,.;:–—]")
 
 
 def _compare_truths(answer: str, gold: str) -> Grade | None:
     """Compare yes with no, and true with false, in any case; more words are for a judge."""
-    right = _TRUTHS.get(gold.lower())
-    given = _TRUTHS.get(answer.lower())
-    if right and _TRUTH_FIRST.match(answer):
-        return Grade(None, "needs a judge: more words than the reference answer")
-    if not right or not given or {right, given} not in ({right}, {"yes", "no"}, {"true", "false"}):
+    right, given = gold.lower(), answer.lower()
+    if right not in _OPPOSITES:
         return None
-    return Grade(1.0, "the same word") if given == right else Grade(0.0, "the opposite")
+    if _TRUTH_FIRST.match(answer):
+        return Grade(None, "needs a judge: more words than the reference answer")
+    if given == right:
+        return Grade(1.0, "the same word")
+    return Grade(0.0, "the opposite") if given == _OPPOSITES[right] else None
 
 
 _BASE = r"\{?\s*(\d{1,2}|[a-z]+)\s*\}?"
 _IN_BASE = re.compile(rf"\(?([0-9A-Za-z]+)\)?\s*(?:_\s*{_BASE}|\(?\s*(?:in )?base\s+{_BASE}\s*\)?)")
 _WITH_PREFIX = re.compile("0([bBoOxX])([0-9A-Fa-f]+)")
-_PREFIXES = {"b": 2, "o": 8, "x": 16}
+_BASES_OF_PREFIXES = {
+    "b": 2,
+    "o": 8,
+    "x": 16,
+}
 
 
 def _in_base(text: str) -> tuple[str, int] | None:
     """Return the digits and the base of a number such as `1011_2`, `1011 base two` or `0b1011`."""
     if prefixed := _WITH_PREFIX.fullmatch(text):
-        digits, base = prefixed[2].upper(), _PREFIXES[prefixed[1].lower()]
+        digits, base = prefixed[2].upper(), _BASES_OF_PREFIXES[prefixed[1].lower()]
     elif number := _IN_BASE.fullmatch(text):
         stated = number[2] or number[3]
         base = int(stated) if stated.isdigit() else NUMBER_WORDS.get(stated, 0)
@@ -141,12 +149,20 @@ def _compare_bases(answer: str, gold: str) -> Grade | None:
 
 
 _CLOCK = re.compile(
-    r"(\d{1,2})\s*:\s*(\d\d)(?:\s*:\s*(\d\d))?"
-    r"\s*(?:([ap])\.?\s*m\b\.?|(noon)|(midnight)|o'?clock|h(?:ours?|rs?)?\b)?",
+    r"(?P<hour>\d{1,2})\s*:\s*(?P<minute>\d\d)(?:\s*:\s*(?P<second>\d\d))?"
+    r"\s*(?:(?P<half>[ap])\.?\s*m\b\.?|(?P<noon>noon)|(?P<midnight>midnight)|o'?clock|h(?:ours?|rs?)?\b)?",
     re.IGNORECASE,
 )
-_HOUR = re.compile(r"(\d{1,2})(?:\s*[.:]\s*(\d\d))?\s*([ap])\.?\s*m\b\.?", re.IGNORECASE)
-_NAMED_TIMES = {"noon": "p", "midnight": "a"}
+"""`10:15`, `10:15:30 p.m.`, `12:00 noon`, `10:15 o'clock`."""
+_HOUR = re.compile(
+    r"(?P<hour>\d{1,2})(?:\s*[.:]\s*(?P<minute>\d\d))?\s*(?P<half>[ap])\.?\s*m\b\.?", re.IGNORECASE
+)
+"""`3 p.m.`, `3.30 pm`."""
+_NAMED_TIMES = {
+    "noon": "p",
+    "midnight": "a",
+}
+"""Names of twelve o'clock, with the half of the day that they begin."""
 _OF_TIMES = re.compile(
     r"\b(?:time|clock|o'clock|hours?|minutes?|[ap]\.?m\b|noon|midnight|watch|train|depart|arriv)",
     re.IGNORECASE,
@@ -173,16 +189,20 @@ def _read_time(text: str) -> _Time | None:
     name = text.lower().removeprefix("12 ")
     if name in _NAMED_TIMES:
         return _Time(12, 0, 0, _NAMED_TIMES[name])
-    if (only_hour := _HOUR.fullmatch(text)) and int(only_hour[1]) <= 12:
-        minutes = int(only_hour[2] or 0)
-        return _Time(int(only_hour[1]), minutes, 0, only_hour[3].lower()) if minutes < 60 else None
+    if (clock := _HOUR.fullmatch(text)) and int(clock["hour"]) <= 12:
+        minute = int(clock["minute"] or 0)
+        return _Time(int(clock["hour"]), minute, 0, clock["half"].lower()) if minute < 60 else None
     clock = _CLOCK.fullmatch(text)
     if not clock:
         return None
-    hour, minute, second = int(clock[1]), int(clock[2]), int(clock[3] or 0)
+    hour, minute, second = int(clock["hour"]), int(clock["minute"]), int(clock["second"] or 0)
     if hour > 24 or minute > 59 or second > 59:
         return None
-    half = (clock[4] or "").lower() or ("p" if clock[5] else "a" if clock[6] else "")
+    half = (clock["half"] or "").lower()
+    if clock["noon"]:
+        half = _NAMED_TIMES["noon"]
+    if clock["midnight"]:
+        half = _NAMED_TIMES["midnight"]
     return _Time(hour, minute, second, half)
 
 
@@ -239,9 +259,42 @@ _NOT_COUNTED = re.compile(
 
 
 _SHORT_NOUNS = {
-    *("bag", "bed", "box", "bus", "car", "cat", "cow", "cup", "dog", "egg", "fox", "hat", "hen"),
-    *("jar", "key", "lap", "leg", "man", "men", "pan", "pen", "pie", "pig", "pot", "row", "set"),
-    *("tie", "toy", "way", "win", "red", "big", "new", "old", "odd"),
+    "bag",
+    "bed",
+    "box",
+    "bus",
+    "car",
+    "cat",
+    "cow",
+    "cup",
+    "dog",
+    "egg",
+    "fox",
+    "hat",
+    "hen",
+    "jar",
+    "key",
+    "lap",
+    "leg",
+    "man",
+    "men",
+    "pan",
+    "pen",
+    "pie",
+    "pig",
+    "pot",
+    "row",
+    "set",
+    "tie",
+    "toy",
+    "way",
+    "win",
+    # adjectives before a noun: `3 red balls`
+    "red",
+    "big",
+    "new",
+    "old",
+    "odd",
 }
 """Shorter words may be products of variables: `2 abc`."""
 

@@ -147,7 +147,7 @@ def _joined(side: Sequence[Quantity]) -> str:
 
 
 def _in_one_notation(sides: _Sides) -> _Sides:
-    r"""Return both with what one letter means in the other: `log` beside `\ln`, `C(5,2)`, `AB`."""
+    r"""Return both with what one letter means in the other: `log` next to `\ln`, `C(5,2)`, `AB`."""
     golds, given = sides
     gold, answer = _joined(golds), _joined(given)
     if _is_natural(answer):

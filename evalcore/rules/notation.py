@@ -1,13 +1,14 @@
 r"""How answers are written, so that `\dfrac`, `\left(` or a space can't make a difference."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
-from itertools import accumulate
 from typing import Literal, NamedTuple
 
+from evalcore.rules.brackets import enclosed, levels
 from evalcore.rules.matrices import as_lists
 from evalcore.rules.plain_text import as_latex
+from evalcore.rules.rewrites import Rewrites, rewritten
 
 _SPELLINGS = {
     "≤": (r"\le", r"\leq", r"\leqslant", r"\leqq", "<="),
@@ -79,17 +80,6 @@ AS_COMMANDS = str.maketrans(
 """The signs that parsers of LaTeX know only as commands."""
 _TOKEN = re.compile(r"\\(?:[A-Za-z]+|.)|[A-Za-z]+|\*\*|[<>!]=|[^A-Za-z0-9]", re.DOTALL)
 TEXT = r"\\(?:text|textrm|textbf|mathrm|mathbf|mbox|rm|operatorname)\s*\{([^{}]*)\}"
-
-Rewrites = Sequence[tuple[str, str | Callable[[re.Match[str]], str]]]
-"""Patterns, each with its replacement, in the order in which they are applied."""
-
-
-def rewritten(text: str, rewrites: Rewrites) -> str:
-    """Return a text in which the matches of each pattern are replaced, one after the other."""
-    for pattern, replacement in rewrites:
-        text = re.sub(pattern, replacement, text)
-    return text
-
 
 _COMMANDS_OF_FUNCTIONS = (
     "sin",
@@ -301,41 +291,6 @@ def squeezed(text: str) -> str:
     """Return a cleaned text without the spaces that separate nothing: `1 2` keeps its own."""
     text = clean(text.replace("{:}", ":"))
     return re.sub(r"(?<![A-Za-z0-9])\s+|\s+(?![A-Za-z0-9])", "", text)
-
-
-_CLOSING_BRACKETS = {
-    "(": ")",
-    "[": "]",
-    "{": "}",
-    "⦃": "⦄",  # of a set
-    "⟦": "⟧",  # of a column
-    "⟪": "⟫",  # of a row
-}
-_STEPS = dict.fromkeys(_CLOSING_BRACKETS, 1) | dict.fromkeys(_CLOSING_BRACKETS.values(), -1)
-
-
-def levels(text: str) -> list[int]:
-    """Return how many brackets are open behind each character."""
-    return list(accumulate(_STEPS.get(char, 0) for char in text))
-
-
-def enclosed(text: str) -> tuple[str, str]:
-    """Return the pair of brackets that encloses a text, and its content; empty and all if none."""
-    level = levels(text)
-    is_enclosed = bool(level) and level[-1] == 0 and 0 not in level[:-1]
-    if not is_enclosed or not re.fullmatch(r"[(\[{⦃⟦⟪].*[)\]}⦄⟧⟫]", text):
-        return "", text
-    return text[0] + text[-1], text[1:-1].strip()
-
-
-def split(text: str, separators: str) -> list[str]:
-    """Cut a text where a separator stands outside all brackets; what its groups match is kept."""
-    level, parts, start = levels(text), list[str](), 0
-    for match in re.finditer(separators, text):
-        if level[match.start()] == 0:
-            parts += [text[start : match.start()].strip(), *match.groups()]
-            start = match.end()
-    return [*parts, text[start:].strip()]
 
 
 _FUNCTION_OF_ANGLE = re.compile(

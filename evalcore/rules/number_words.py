@@ -2,24 +2,58 @@
 
 import re
 
-_UNITS = (
-    *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
-    *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen"),
-    *("eighteen", "nineteen"),
-)
-_TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBER_WORDS = {word: number for number, word in enumerate(_UNITS)}
-NUMBER_WORDS |= {word: 10 * tens for tens, word in enumerate(_TENS, 2)}
-_SCALES = {"thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_SMALL_NUMBERS = {
+    "zero": 0,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "eight": 8,
+    "nine": 9,
+    "ten": 10,
+    "eleven": 11,
+    "twelve": 12,
+    "thirteen": 13,
+    "fourteen": 14,
+    "fifteen": 15,
+    "sixteen": 16,
+    "seventeen": 17,
+    "eighteen": 18,
+    "nineteen": 19,
+}
+_TENS = {
+    "twenty": 20,
+    "thirty": 30,
+    "forty": 40,
+    "fifty": 50,
+    "sixty": 60,
+    "seventy": 70,
+    "eighty": 80,
+    "ninety": 90,
+}
+NUMBER_WORDS = _SMALL_NUMBERS | _TENS
+_SCALES = {
+    "thousand": 10**3,
+    "million": 10**6,
+    "billion": 10**9,
+    "trillion": 10**12,
+}
 _ORDINALS = {
-    word: number
-    for number, word in enumerate(
-        (
-            *("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth"),
-            *("tenth", "eleventh", "twelfth"),
-        ),
-        1,
-    )
+    "first": 1,
+    "second": 2,
+    "third": 3,
+    "fourth": 4,
+    "fifth": 5,
+    "sixth": 6,
+    "seventh": 7,
+    "eighth": 8,
+    "ninth": 9,
+    "tenth": 10,
+    "eleventh": 11,
+    "twelfth": 12,
 }
 _PARTS = {
     "half": 2,
@@ -36,8 +70,9 @@ _PARTS = {
     "hundredth": 100,
 }
 
-_BELOW_20 = "|".join(sorted(_UNITS, key=len, reverse=True))
-_BELOW_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_UNITS[1:10])}))?|{_BELOW_20})"
+_BELOW_10 = "|".join(word for word, number in _SMALL_NUMBERS.items() if 1 <= number <= 9)
+_BELOW_20 = "|".join(sorted(_SMALL_NUMBERS, key=len, reverse=True))  # `sixteen` before `six`
+_BELOW_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{_BELOW_10}))?|{_BELOW_20})"
 _BELOW_1000 = rf"(?:(?:{_BELOW_100}|a) hundred(?:(?: and)? {_BELOW_100})?|{_BELOW_100})"
 _SCALE = "|".join(_SCALES)
 _WHOLE = (
@@ -46,7 +81,8 @@ _WHOLE = (
 )
 _WHOLE_NUMBER = re.compile(rf"\b{_WHOLE}\b", re.IGNORECASE)
 _FRACTION = re.compile(
-    rf"(?:({_WHOLE}) and )?(?:({_WHOLE}|an?)[- ])?({'|'.join(_PARTS)})s?", re.IGNORECASE
+    rf"(?:(?P<whole>{_WHOLE}) and )?(?:(?P<above>{_WHOLE}|an?)[- ])?(?P<part>{'|'.join(_PARTS)})s?",
+    re.IGNORECASE,
 )
 
 
@@ -65,10 +101,12 @@ def with_digits(text: str) -> str:
 
 
 def _fraction(fraction: re.Match[str]) -> str:
-    whole, above, part = fraction.groups()
-    below = _PARTS[part.lower()]
-    number = 1 if above is None or above.lower() in {"a", "an"} else _value(above)
-    return f"{(_value(whole) if whole else 0) * below + number}/{below}"
+    """Return `two and a half` as `5/2`."""
+    above, below = fraction["above"] or "a", _PARTS[fraction["part"].lower()]
+    numerator = 1 if above.lower() in {"a", "an"} else _value(above)
+    if fraction["whole"]:
+        numerator += _value(fraction["whole"]) * below
+    return f"{numerator}/{below}"
 
 
 def _value(words: str) -> int:

@@ -4,7 +4,9 @@ import re
 import unicodedata
 from fractions import Fraction
 
-from evalcore.rules.notation import Rewrites, closed_up, rewritten
+from evalcore.rules.notation import closed_up
+from evalcore.rules.plain_text import SUPERSCRIPTS
+from evalcore.rules.rewrites import Rewrites, rewritten
 
 _DIGITS = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+"
 _EXPONENT = r"10\s*\^\s*\{?\s*([-+]?\d{1,3})\s*\}?"
@@ -138,14 +140,13 @@ def with_improper_fractions(text: str) -> str:
     return _MIXED.sub(_improper, text)
 
 
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _POWER_OF_TEN = re.compile(r"(?<=[×x*] 10|.[×x*]10)[⁰¹²³⁴-⁹⁻]+")
 _FRACTION_SIGN = re.compile("[ \u2009]?([¼½¾⅐-⅞])")
 
 
 def _in_plain_figures(text: str) -> str:
     """Return a text with `2 1/2` for `2½` and `× 10^3` for `× 10³`."""
-    text = _POWER_OF_TEN.sub(lambda power: "^" + power[0].translate(_SUPERSCRIPTS), text)
+    text = _POWER_OF_TEN.sub(lambda power: "^" + power[0].translate(SUPERSCRIPTS), text)
     return _FRACTION_SIGN.sub(
         lambda fraction: " " + unicodedata.normalize("NFKC", fraction[1]).replace("⁄", "/"), text
     )

@@ -1,11 +1,50 @@
 r"""Formulas that are typed as plain text, as LaTeX: `2^(n+1)`, `ln(2)`, `exp(x)`, `x¹⁰`, `3½`."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-_SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "0123456789+-=()ni")
-_SUBSCRIPTS = str.maketrans("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()")
+from evalcore.rules.rewrites import Rewrites, rewritten
+
+_SUPERSCRIPT_SIGNS = {
+    "⁰": "0",
+    "¹": "1",
+    "²": "2",
+    "³": "3",
+    "⁴": "4",
+    "⁵": "5",
+    "⁶": "6",
+    "⁷": "7",
+    "⁸": "8",
+    "⁹": "9",
+    "⁺": "+",
+    "⁻": "-",
+    "⁼": "=",
+    "⁽": "(",
+    "⁾": ")",
+    "ⁿ": "n",
+    "ⁱ": "i",
+}
+SUPERSCRIPTS = str.maketrans(_SUPERSCRIPT_SIGNS)
+_SUBSCRIPT_SIGNS = {
+    "₀": "0",
+    "₁": "1",
+    "₂": "2",
+    "₃": "3",
+    "₄": "4",
+    "₅": "5",
+    "₆": "6",
+    "₇": "7",
+    "₈": "8",
+    "₉": "9",
+    "₊": "+",
+    "₋": "-",
+    "₌": "=",
+    "₍": "(",
+    "₎": ")",
+}
+_SUBSCRIPTS = str.maketrans(_SUBSCRIPT_SIGNS)
 _FULL_WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
+"""`５` is `5`: forms of ASCII as wide as Chinese characters."""
 _FRACTIONS = {
     "½": r"\frac{1}{2}",
     "⅓": r"\frac{1}{3}",
@@ -54,12 +93,41 @@ _NAMED_FUNCTIONS = {
     "log": r"\log",
 }
 """Functions whose argument may follow without brackets: `sin x`."""
-_WITH_BRACKETS = {"sec": r"\sec", "max": r"\max", "min": r"\min", "gcd": r"\gcd", "lcm": r"\lcm"}
+_WITH_BRACKETS = {
+    "sec": r"\sec",
+    "max": r"\max",
+    "min": r"\min",
+    "gcd": r"\gcd",
+    "lcm": r"\lcm",
+}
 """Functions only before brackets: `5 sec` and `5 min` are times."""
-_GREEK = (
-    *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa"),
-    *("lambda", "rho", "sigma", "tau", "phi", "chi", "psi", "omega"),
-    *("Gamma", "Delta", "Theta", "Lambda", "Sigma", "Phi", "Psi", "Omega"),
+_GREEK_NAMES = (
+    "alpha",
+    "beta",
+    "gamma",
+    "delta",
+    "epsilon",
+    "zeta",
+    "eta",
+    "theta",
+    "iota",
+    "kappa",
+    "lambda",
+    "rho",
+    "sigma",
+    "tau",
+    "phi",
+    "chi",
+    "psi",
+    "omega",
+    "Gamma",
+    "Delta",
+    "Theta",
+    "Lambda",
+    "Sigma",
+    "Phi",
+    "Psi",
+    "Omega",
 )
 _GREEK_LETTERS = {
     "α": "alpha",
@@ -79,16 +147,28 @@ _GREEK_LETTERS = {
 }
 
 
+_STEPS = {
+    "(": 1,
+    "[": 1,
+    "{": 1,
+    ")": -1,
+    "]": -1,
+    "}": -1,
+}
+"""By how many levels a bracket leads inwards."""
+
+
 def _pair(inner: str) -> list[str] | None:
     """Return two arguments of a function, if it has two."""
-    depth, commas = 0, []
+    depth, commas = 0, list[int]()
     for place, character in enumerate(inner):
-        depth += (character in "([{") - (character in ")]}")
+        depth += _STEPS.get(character, 0)
         if character == "," and not depth:
             commas.append(place)
     if len(commas) != 1:
         return None
-    return [inner[: commas[0]].strip(), inner[commas[0] + 1 :].strip()]
+    (comma,) = commas
+    return [inner[:comma].strip(), inner[comma + 1 :].strip()]
 
 
 def _binomial(inner: str) -> str | None:
@@ -110,23 +190,30 @@ _CALLS: dict[str, Callable[[str], str | None]] = {
     "comb": _binomial,
     "choose": _binomial,
 }
-_CALL = re.compile(rf"(?<![A-Za-z\\])({'|'.join(sorted(_CALLS, key=len, reverse=True))})\s*\(")
+
+
+def _longest_first(names: Iterable[str]) -> str:
+    """Return a pattern for any of some names, `arcsin` before `sin`."""
+    return "|".join(sorted(names, key=len, reverse=True))
+
+
+_CALL = re.compile(rf"(?<![A-Za-z\\])({_longest_first(_CALLS)})\s*\(")
 _POWER = re.compile(r"([\^_])\s*\(")
 _SIGNED_POWER = re.compile(r"\^\s*([-+]\s*(?:\d+(?:\.\d+)?|[A-Za-z]))")
 _FUNCTION = re.compile(
-    rf"(?<![A-Za-z\\])({'|'.join(sorted(_NAMED_FUNCTIONS, key=len, reverse=True))})"
-    r"(?:_?(10|2)(?=\s*\()|_(\d+))?(?![A-Za-wz]|[xy][A-Za-z])"
+    rf"(?<![A-Za-z\\])(?P<name>{_longest_first(_NAMED_FUNCTIONS)})"
+    r"(?:_?(?P<common_base>10|2)(?=\s*\()|_(?P<base>\d+))?(?![A-Za-wz]|[xy][A-Za-z])"
 )
 _BRACKETED = re.compile(rf"(?<![A-Za-z\\])({'|'.join(_WITH_BRACKETS)})(?=\s*(?:\(|\^))")
 _APPLIED = re.compile(
-    rf"(?<![A-Za-z\\])(?:(?:{'|'.join(sorted(_NAMED_FUNCTIONS, key=len, reverse=True))}|sqrt|cbrt)"
+    rf"(?<![A-Za-z\\])(?:(?:{_longest_first(_NAMED_FUNCTIONS)}|sqrt|cbrt)"
     r"\s*[-+(\d]"
-    rf"|(?:{'|'.join(sorted((*_CALLS, *_WITH_BRACKETS), key=len, reverse=True))})\()"
+    rf"|(?:{_longest_first((*_CALLS, *_WITH_BRACKETS))})\()"
 )
 """A function of a number: `sqrt(4)`, `sin 30`. `choose`, `floor` and others may also be words."""
-_GREEK_NAME = re.compile(rf"(?<![A-Za-z\\])({'|'.join(_GREEK)})(?![A-Za-z])")
-_SUPERSCRIPT = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ]+")
-_SUBSCRIPT = re.compile("[₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎]+")
+_GREEK_NAME = re.compile(rf"(?<![A-Za-z\\])({'|'.join(_GREEK_NAMES)})(?![A-Za-z])")
+_SUPERSCRIPT = re.compile(f"[{''.join(_SUPERSCRIPT_SIGNS)}]+")
+_SUBSCRIPT = re.compile(f"[{''.join(_SUBSCRIPT_SIGNS)}]+")
 _VULGAR = re.compile(f"[{''.join(_FRACTIONS)}]")
 _MIXED = re.compile(r"(?<![\d./^_{])(\d+)\s+(\d+)\s*/\s*(\d+)(?![\d/.])")
 _MARKED_BOLD = re.compile(r"\s*\*\*(?!\*)(.*[^*])\*\*[ .]*", re.DOTALL)
@@ -141,14 +228,20 @@ def _with_bar(number: re.Match[str]) -> str:
     return rf"{number[1]}\overline{{{re.sub(f'[{_BARRED}]', '', number[2])}}}"
 
 
-_REPEATING = (
-    # one digit at least three times, or twice as the only one; several digits twice
+_REPEATING: Rewrites = (
+    # `0.333...`: one digit at least three times, or twice as the only one → `0.\overline{3}`
     (rf"(?<![\d.])(\d*\.)(\d)\2+{_DOTS}", r"\1\\overline{\2}"),
+    # `0.1666...` → `0.1\overline{6}`
     (rf"(?<![\d.])(\d*\.\d{{0,20}}?)(\d)\2\2+{_DOTS}", r"\1\\overline{\2}"),
+    # `0.1212...`: several digits twice → `0.\overline{12}`
     (rf"(?<![\d.])(\d*\.\d{{0,20}}?)(\d{{2,12}}?)\2+{_DOTS}", r"\1\\overline{\2}"),
+    # `0.1(6)` → `0.1\overline{6}`
     (r"(?<![\d.])(\d*\.\d*)\((\d+)\)(?!\d)", r"\1\\overline{\2}"),
+    # `0.\dot{1}2\dot{3}` → `0.\overline{123}`
     (r"(?<=[\d.])\\dot\s*\{?(\d)\}?(\d*)\\dot\s*\{?(\d)\}?", r"\\overline{\1\2\3}"),
+    # `0.\dot{3}` → `0.\overline{3}`
     (r"(?<=[\d.])\\dot\s*\{?(\d)\}?", r"\\overline{\1}"),
+    # `0.16̅` → `0.1\overline{6}`
     (rf"(?<![\d.])(\d*\.\d{{0,20}}?)((?:\d[{_BARRED}])+)", _with_bar),
 )
 """Decimals that repeat, as people type them: `0.333...`, `0.(3)`, `0.\\dot{3}`."""
@@ -156,22 +249,23 @@ _REPEATING = (
 
 def with_repeating_decimals(text: str) -> str:
     r"""Return a text in which decimals that repeat have a bar: `0.333...` is `0.\overline{3}`."""
-    for pattern, by in _REPEATING:
-        text = re.sub(pattern, by, text)
-    return text
+    return rewritten(text, _REPEATING)
 
 
 _TERM = r"(\d+|[A-Za-z])(?![\w^])"
-_TYPED = (
+_TYPED: Rewrites = (
+    # `log base 2 of 8` → `\log_{2}(8)`
     (r"(?i)\blog(?:arithm)? base (\w+) of (\w+|\([^()]*\))", r"\\log_{\1}(\2)"),
+    # `5 choose 2` → `\binom{5}{2}`
     (rf"(?<![\w\\]){_TERM} +choose +{_TERM}", r"\\binom{\1}{\2}"),
-    # a quotient of logarithms, not the logarithm of a quotient
+    # `ln 8/ln 2`, a quotient, not the logarithm of one → `ln(8)/ln 2`
     (r"(\\?(?:log|ln)) ?(\d+|[a-z]) ?/ ?(?=\\?(?:log|ln)(?![a-z]))", r"\1(\2)/"),
-    # `3/4 pi` has a space where `3/(4pi)` has none
+    # `3/4 pi`, with a space that the product 4pi would not have → `\frac{3}{4}pi`
     (
         r"(?<![\w.)}/^])(\d+)/(\d+) +(?=\\?pi(?![a-z])|[π√]|\\?sqrt|[a-z](?![A-Za-z]))",
         r"\\frac{\1}{\2}",
     ),
+    # `2^3^x` → `2^{3^x}`
     (r"(?<=[\w)}])\^(\w)\^(\w|\{[^{}]*\})", r"^{\1^\2}"),
 )
 
@@ -185,10 +279,8 @@ def as_latex(text: str) -> str:
     """Return a text with what is typed in plain text as LaTeX; LaTeX stays as it is."""
     if bold := _MARKED_BOLD.fullmatch(text):
         text = bold[1]
-    text = with_repeating_decimals(text.translate(_FULL_WIDTH))
-    for pattern, by in _TYPED:
-        text = re.sub(pattern, by, text)
-    text = _SUPERSCRIPT.sub(lambda run: _script("^", run[0].translate(_SUPERSCRIPTS)), text)
+    text = rewritten(with_repeating_decimals(text.translate(_FULL_WIDTH)), _TYPED)
+    text = _SUPERSCRIPT.sub(lambda run: _script("^", run[0].translate(SUPERSCRIPTS)), text)
     text = _SUBSCRIPT.sub(lambda run: _script("_", run[0].translate(_SUBSCRIPTS)), text)
     text = _VULGAR.sub(lambda sign: _FRACTIONS[sign[0]], text)
     text = _MIXED.sub(_mixed_number, text)
@@ -214,12 +306,12 @@ def _mixed_number(parts: re.Match[str]) -> str:
     return rf"{whole}\frac{{{above}}}{{{below}}}" if is_mixed else parts[0]
 
 
-def _function(name: re.Match[str]) -> str:
-    base = name[2] or name[3]
-    command = _NAMED_FUNCTIONS[name[1]]
+def _function(function: re.Match[str]) -> str:
+    r"""Return `sin` as `\sin `, `log2` and `log_2` as `\log_{2}`."""
+    name, base = function["name"], function["common_base"] or function["base"]
     if base is None:
-        return f"{command} "
-    return rf"\log_{{{base}}}" if name[1] == "log" else name[0]
+        return f"{_NAMED_FUNCTIONS[name]} "
+    return rf"\log_{{{base}}}" if name == "log" else function[0]
 
 
 def _replace_bracketed(
@@ -240,9 +332,13 @@ def _replace_bracketed(
 
 
 def _closing(text: str, start: int) -> int | None:
+    """Return the place of the bracket that closes the one before `start`; None if it is missing."""
     depth = 1
     for place in range(start, len(text)):
-        depth += (text[place] == "(") - (text[place] == ")")
+        if text[place] == "(":
+            depth += 1
+        elif text[place] == ")":
+            depth -= 1
         if not depth:
             return place
     return None

@@ -165,8 +165,22 @@ _OPERATIONS: Mapping[type[ast.operator], str] = {
     ast.Div: r"\frac{{{left}}}{{{right}}}",
     ast.Pow: "({left})^{{{right}}}",
 }
-_TURNED = {"<": "<", "≤": "≤", ">": "<", "≥": "≤"}
+_TURNED = {
+    "<": "<",
+    "≤": "≤",
+    ">": "<",
+    "≥": "≤",
+}
+"""Signs with the smaller side first."""
 _ATOMS = (ast.Constant, ast.Name, ast.Call, ast.Attribute)
+
+
+class _Inequality(NamedTuple):
+    """Two sides of `<` or `≤`."""
+
+    smaller: str
+    sign: str
+    larger: str
 
 
 class _Bounds(NamedTuple):
@@ -267,26 +281,26 @@ class _Reader:
         """Return the bounds in `(-1 < x) & (x < 3)`, as SymPy writes them, or in one half of it."""
         match node:
             case ast.BinOp(left=left, op=ast.BitAnd(), right=right):
-                lower, upper = self._sides(left), self._sides(right)
-                if lower[0] == upper[2]:
+                lower, upper = self._inequality(left), self._inequality(right)
+                if lower.smaller == upper.larger:
                     lower, upper = upper, lower
-                if lower[2] == upper[0]:
-                    return _Bounds(*lower, *upper[1:])
+                if lower.larger == upper.smaller:
+                    name = lower.larger
+                    return _Bounds(lower.smaller, lower.sign, name, upper.sign, upper.larger)
             case ast.Compare():
-                low, sign, high = self._sides(node)
-                if low.isalpha():
-                    return _Bounds(r"-\infty ", "<", low, sign, high)
-                return _Bounds(low, sign, high, "<", r"\infty ")
+                smaller, sign, larger = self._inequality(node)
+                if smaller.isalpha():
+                    return _Bounds(r"-\infty ", "<", smaller, sign, larger)
+                return _Bounds(smaller, sign, larger, "<", r"\infty ")
         raise UnreadableValueError
 
-    def _sides(self, node: ast.expr) -> tuple[str, str, str]:
-        """Return the smaller side of an inequality, its sign and the larger side."""
+    def _inequality(self, node: ast.expr) -> _Inequality:
         match node:
             case ast.Compare(left=left, ops=[operator], comparators=[right]):
                 sign = _RELATIONS.get(type(operator), "")
                 if sign in _TURNED:
                     smaller, larger = (left, right) if sign in {"<", "≤"} else (right, left)
-                    return self.formula(smaller), _TURNED[sign], self.formula(larger)
+                    return _Inequality(self.formula(smaller), _TURNED[sign], self.formula(larger))
         raise UnreadableValueError
 
     def _comparison(self, node: ast.Compare) -> str:

@@ -7,12 +7,12 @@ import re
 from collections.abc import Callable, Sequence
 from functools import reduce
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import sympy
 from sympy import FiniteSet, Interval, S
 
-from evalcore.rules.notation import enclosed, split
+from evalcore.rules.brackets import enclosed, split
 
 _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "<": sympy.StrictLessThan,
@@ -21,6 +21,12 @@ _SIGNS: dict[str, Callable[[Any, Any], Any]] = {
     "≥": sympy.GreaterThan,
     "≠": sympy.Unequality,
 }
+_OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "∪": sympy.Union,
+    "∩": sympy.Intersection,
+    "∖": sympy.Complement,
+}
+"""Operations on sets, the one that binds least first."""
 _RELATION = re.compile("[<>≤≥≠]")
 _NEEDS_SETS = re.compile("[<>≤≥≠∪∩∖]|mathbb")
 
@@ -63,7 +69,7 @@ def read_real_set(
     names = {name for _, name in named_sets} - {""}
     if len(names) > 1 or not named_sets:
         raise NoRealSetError("several variables")
-    sets = [one for one, _ in named_sets]
+    sets = [numbers for numbers, _ in named_sets]
     together = reduce(sympy.Union, sets)
     if not is_alternative and len(sets) > 1:
         common = reduce(sympy.Intersection, sets)
@@ -87,14 +93,14 @@ def _read(text: str, read: Callable[[str], Any]) -> tuple[Any, str]:
         name, _, bare = text.rpartition("=")
     if name and not re.fullmatch(r"\s*[A-Za-z](?:_\{?\w+\}?)?\s*", name):
         raise NoRealSetError("not a name")
-    one = _set_of(bare.strip(), read)
+    numbers = _set_of(bare.strip(), read)
     # `D = (0, 1)` has the name of a set, `x ∈ (0, 1)` and `x = 1` that of a variable
-    is_variable = "∈" in text or isinstance(one, FiniteSet)
-    return one, name.strip() if is_variable else ""
+    is_variable = "∈" in text or isinstance(numbers, FiniteSet)
+    return numbers, name.strip() if is_variable else ""
 
 
 def _set_of(text: str, read: Callable[[str], Any]) -> Any:
-    for sign, combine in (("∪", sympy.Union), ("∩", sympy.Intersection), ("∖", sympy.Complement)):
+    for sign, combine in _OPERATIONS.items():
         parts = split(text, sign)
         if len(parts) > 1:
             return reduce(combine, (_set_of(part, read) for part in parts))
@@ -107,11 +113,17 @@ def _set_of(text: str, read: Callable[[str], Any]) -> Any:
     return _interval(brackets, entries)
 
 
-_NAMED = {r"\mathbb{R}": S.Reals, "R": S.Reals, r"\emptyset": S.EmptySet}
-_NAMED |= dict.fromkeys(
-    (r"\mathbb{R}^+", r"\mathbb{R}^{+}", r"\mathbb{R}_+"), Interval.open(0, S.Infinity)
-)
-_NAMED |= dict.fromkeys((r"\mathbb{R}^-", r"\mathbb{R}^{-}"), Interval.open(-S.Infinity, 0))
+_POSITIVE, _NEGATIVE = Interval.open(0, S.Infinity), Interval.open(-S.Infinity, 0)
+_NAMED = {
+    r"\mathbb{R}": S.Reals,
+    "R": S.Reals,
+    r"\mathbb{R}^+": _POSITIVE,
+    r"\mathbb{R}^{+}": _POSITIVE,
+    r"\mathbb{R}_+": _POSITIVE,
+    r"\mathbb{R}^-": _NEGATIVE,
+    r"\mathbb{R}^{-}": _NEGATIVE,
+    r"\emptyset": S.EmptySet,
+}
 
 
 def _interval(brackets: str, ends: Sequence[Any]) -> Any:
@@ -167,9 +179,10 @@ def are_equal(left: Any, right: Any, is_zero: Callable[[Any], bool]) -> bool:
     """Tell whether two sets have the same intervals and points; raise if that isn't known."""
     first, second = _pieces(left), _pieces(right)
     return len(first) == len(second) and all(
-        one[2:] == other[2:]
-        and _same_end(one[0], other[0], is_zero)
-        and _same_end(one[1], other[1], is_zero)
+        one.is_left_open == other.is_left_open
+        and one.is_right_open == other.is_right_open
+        and _same_end(one.start, other.start, is_zero)
+        and _same_end(one.end, other.end, is_zero)
         for one, other in zip(first, second, strict=True)
     )
 
@@ -180,20 +193,31 @@ def _same_end(left: Any, right: Any, is_zero: Callable[[Any], bool]) -> bool:
     return is_zero(left - right)
 
 
-def _pieces(one: Any) -> list[tuple[Any, Any, bool, bool]]:
-    """Return intervals and points from left to right, with whether their ends are open."""
-    one = one.doit() if hasattr(one, "doit") else one
-    if isinstance(one, sympy.Complement | sympy.Intersection):
-        one = one.simplify()
-    parts = one.args if isinstance(one, sympy.Union) else (one,)
-    pieces = []
+class _Piece(NamedTuple):
+    """An interval, or a point where both ends are equal."""
+
+    start: Any
+    end: Any
+    is_left_open: bool
+    is_right_open: bool
+
+
+def _pieces(numbers: Any) -> list[_Piece]:
+    """Return the intervals and points of a set from left to right."""
+    if hasattr(numbers, "doit"):
+        numbers = numbers.doit()
+    if isinstance(numbers, sympy.Complement | sympy.Intersection):
+        numbers = numbers.simplify()
+    parts = numbers.args if isinstance(numbers, sympy.Union) else (numbers,)
+    pieces = list[_Piece]()
     for part in parts:
         if isinstance(part, Interval):
-            pieces.append((part.start, part.end, bool(part.left_open), bool(part.right_open)))
+            is_left_open, is_right_open = bool(part.left_open), bool(part.right_open)
+            pieces.append(_Piece(part.start, part.end, is_left_open, is_right_open))
         elif isinstance(part, FiniteSet):
-            pieces += [(point, point, False, False) for point in part.args]
+            pieces += [_Piece(point, point, False, False) for point in part.args]
         elif part is S.Reals:
-            pieces.append((-sympy.oo, sympy.oo, True, True))
+            pieces.append(_Piece(-sympy.oo, sympy.oo, True, True))
         elif part is not S.EmptySet:
             raise NoRealSetError("not made of intervals and points")
-    return sorted(pieces, key=lambda piece: (float(piece[0]), float(piece[1])))
+    return sorted(pieces, key=lambda piece: (float(piece.start), float(piece.end)))

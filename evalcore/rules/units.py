@@ -9,16 +9,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import NamedTuple
 
-from evalcore.rules.notation import (
-    TEXT,
-    Rewrites,
-    clean,
-    enclosed,
-    in_radians,
-    levels,
-    rewritten,
-    split,
-)
+from evalcore.rules.brackets import enclosed, levels, split
+from evalcore.rules.notation import TEXT, clean, in_radians
+from evalcore.rules.rewrites import Rewrites, rewritten
 
 _SPELLINGS_OF_UNITS = {
     "degree": ("deg", "degrees"),
@@ -135,7 +128,7 @@ def _common_unit(word: str) -> str:
     """Return the unit that a common word or symbol spells; empty if none."""
     if word in _UNIT_OF_SPELLING:
         return _UNIT_OF_SPELLING[word]
-    if len(word) > 1:  # `S` is no second
+    if len(word) > 1:  # `S` is not a second
         return _UNIT_OF_SPELLING.get(word.lower(), "")
     return ""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import evalcore.rules
-from evalcore.rules.notation import Rewrites, rewritten
+from evalcore.rules.rewrites import Rewrites, rewritten
 
 MODULES = sorted(Path(evalcore.rules.__file__).parent.glob("*.py"))
 QUOTED = re.compile("`([^`]*)`")
