@@ -95,9 +95,12 @@ def with_digits(text: str) -> str:
         return text
     if text.lower() in _ORDINALS:
         return str(_ORDINALS[text.lower()])
-    if fraction := _FRACTION.fullmatch(text):
+    # Without case, regexes take the dotless `ı` for `i` and the long `ſ` for `s`.
+    if text.isascii() and (fraction := _FRACTION.fullmatch(text)):
         return _fraction(fraction)
-    return _WHOLE_NUMBER.sub(lambda words: str(_value(words[0])), text)
+    return _WHOLE_NUMBER.sub(
+        lambda words: str(_value(words[0])) if words[0].isascii() else words[0], text
+    )
 
 
 def _fraction(fraction: re.Match[str]) -> str:

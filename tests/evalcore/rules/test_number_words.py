@@ -57,6 +57,9 @@ def test_an_ordinal_is_read_alone(word: str, number: int) -> None:
         ("three tenths", "3/10"),
         ("seven hundredths", "7/100"),
         ("5 of twelve", "5 of twelve"),
+        pytest.param("sıxth", "sıxth", id="a dotless i is no i"),
+        pytest.param("ſix apples", "ſix apples", id="a long s is no s"),
+        pytest.param("é six", "é 6", id="letters of other scripts beside it"),
     ],
 )
 def test_number_words_are_digits_unless_there_are_digits(text: str, expected: str) -> None:
