@@ -82,33 +82,52 @@ def score_records(
     """Return a row per output and rule, by run in the benchmark's order; and the failures."""
     problems = {problem.id: problem for problem in dataset.problems}
     prompts = load_templates(benchmark)
-    asked = [(record, prompts.answer_to(record.method)) for record in in_order(records, dataset)]
-    programs = [_find_program(record, benchmark.programs.get(kind)) for record, kind in asked]
-    wanted = [program for program in programs if program]
-    outcomes = iter(tools.run_programs(wanted) if wanted else ())
+    ordered = in_order(records, dataset)
+    kinds = [prompts.answer_to(record.method) for record in ordered]
+    outcomes = _run_programs(ordered, kinds, benchmark, tools)
     answers = [
-        _find_answer(
-            record, problems[record.id], kind, next(outcomes) if program else None, benchmark
-        )
-        for (record, kind), program in zip(asked, programs, strict=True)
+        _find_answer(record, problems[record.id], kind, outcomes.get(number), benchmark)
+        for number, (record, kind) in enumerate(zip(ordered, kinds, strict=True))
     ]
-    items = [item for _, item in answers if item]
+    items = {number: item for number, (_, item) in enumerate(answers) if item}
     # All at once, so that no process of a rule outlives an error.
-    verdicts = {rule: iter(list(grade_all(RULES[rule], items, tools))) for rule in benchmark.rules}
+    grades = {
+        rule: dict(zip(items, grade_all(RULES[rule], [*items.values()], tools), strict=True))
+        for rule in benchmark.rules
+    }
     rows, failures = [], []
-    for row, item in answers:
-        for rule in benchmark.rules:
-            is_unknown = row.status == scores.UNKNOWN
-            verdict = next(verdicts[rule]) if item else Grade(row.value, "", is_unknown)
-            reason = "; ".join(filter(None, (verdict.reason, row.reason)))
-            status, found = "" if item else row.status, row
-            if item and rule in FOR_NUMBERS and _is_prose(item):
-                found, status = replace(row, answer=None, extraction=None), scores.NOT_FOUND
-            scored = replace(found, rule=rule, value=verdict.value, reason=reason, status=status)
-            rows.append(scored)
-            if verdict.failed:
-                failures.append(f"{row.dataset}, {row.model}, {row.method}, {row.id}: {reason}")
+    for number, rule in product(range(len(answers)), benchmark.rules):
+        row, item = answers[number]
+        unanswered = Grade(row.value, "", row.status == scores.UNKNOWN)
+        grade = grades[rule].get(number, unanswered)
+        scored = _scored_row(row, item, rule, grade)
+        rows.append(scored)
+        if grade.failed:
+            named = ", ".join((row.dataset, row.model, row.method, row.id))
+            failures.append(f"{named}: {scored.reason}")
     return rows, failures
+
+
+def _run_programs(
+    records: Sequence[Record], kinds: Sequence[Answers], benchmark: Benchmark, tools: Tools
+) -> dict[int, Outcome]:
+    """Return what the programs of outputs did, by the numbers of the outputs that have one."""
+    programs = {}
+    for number, (record, kind) in enumerate(zip(records, kinds, strict=True)):
+        if program := _find_program(record, benchmark.programs.get(kind)):
+            programs[number] = program
+    if not programs:
+        return {}
+    return dict(zip(programs, tools.run_programs([*programs.values()]), strict=True))
+
+
+def _scored_row(row: ScoreRow, item: Item | None, rule: str, grade: Grade) -> ScoreRow:
+    """Return the row of an output with its grade by a rule."""
+    reason = "; ".join(filter(None, (grade.reason, row.reason)))
+    status = "" if item else row.status
+    if item and rule in FOR_NUMBERS and _is_prose(item):
+        row, status = replace(row, answer=None, extraction=None), scores.NOT_FOUND
+    return replace(row, rule=rule, value=grade.value, reason=reason, status=status)
 
 
 def _is_prose(item: Item) -> bool:
