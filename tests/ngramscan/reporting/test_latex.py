@@ -7,6 +7,7 @@ import pytest
 
 from ngramscan.reporting import choose_target, to_text, write_rows
 from ngramscan.reporting.latex import to_latex
+from ngramscan.rows import HolmP, PValue
 
 
 @dataclass(frozen=True)
@@ -14,8 +15,8 @@ class Row:
     model: str
     n: int
     difference: float | None
-    p: float | None
-    p_holm: float | None = None
+    p: PValue | None
+    p_holm: HolmP | None = None
     significant: bool = False
 
 
