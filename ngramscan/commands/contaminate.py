@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -35,9 +34,9 @@ from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCE
 from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
-from ngramscan.prevalence.count import SHOWN_REASONS, explained
+from ngramscan.prevalence.failures import describe_lost
 from ngramscan.prevalence.plan import PlanRow, make_plan
-from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import refuse_other, tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
@@ -190,9 +189,9 @@ def contaminate(
 
         compared = make_effects(found.rows, given, level, answers)
         files.append((effects, compared, EffectRow))
-    notices += [*_describe_short(found.rows), *_describe_forms(found.found_forms)]
+    notices += [*_describe_short(found.whole_entries), *_describe_forms(found.found_forms)]
     unknown = [(failure.error, failure.index) for failure in found.missing]
-    failures = [*_describe(unknown, "window"), *_describe(lost, "context")]
+    failures = [*describe_lost(unknown, "window"), *describe_lost(lost, "context")]
     is_screen = len(found.sizes) > 1 and not show_all
     show = tables.print_contaminate_screen if is_screen else tables.print_contaminate
     table = partial(show, found, summed, compared)
@@ -241,13 +240,12 @@ def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> li
     return notices
 
 
-def _describe_short(rows: Sequence[EntryRow]) -> list[str]:
+def _describe_short(ids: Sequence[str]) -> list[str]:
     """Say how many entries are a single window: short ones are found by chance."""
-    ids = dict.fromkeys(row.id for row in rows if "whole entry is one window" in row.note)
     if not ids:
         return []
-    of = f"entries no longer than a window: {len(ids):,}, the first is {next(iter(ids))}"
-    return [f"{of}; each is looked for as a whole (--short skip leaves out shorter ones)"]
+    short = f"entries no longer than a window: {len(ids):,}, the first is {ids[0]}"
+    return [f"{short}; each is looked for as a whole (--short skip leaves out shorter ones)"]
 
 
 def _describe_forms(found: Sequence[FoundForm]) -> list[str]:
@@ -306,15 +304,3 @@ def _show_evidence(
             lost += [(failure.error, failure.index) for failure in failed]
             lost += [(failure.error, index.name) for each in shown for failure in each.failures]
     return evidence, lost
-
-
-def _describe(missing: Iterable[Lost], what: str) -> list[str]:
-    """Return how many are missing, one line per reason and index."""
-    reasons = Counter((str(explained(error)), index) for error, index in missing)
-    lines = [
-        f"{reason}; {counted(n, what)} missing ({index})" for (reason, index), n in reasons.items()
-    ]
-    more = len(lines) - SHOWN_REASONS
-    if more > 0:
-        return [*lines[:SHOWN_REASONS], f"and {counted(more, 'more reason')}"]
-    return lines

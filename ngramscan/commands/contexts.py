@@ -63,7 +63,7 @@ def contexts(
     from ngramscan.indexes.opening import open_indexes
     from ngramscan.indexes.sizes import sizes_in_words
     from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
-    from ngramscan.prevalence.count import describe_missing
+    from ngramscan.prevalence.failures import describe_missing
     from ngramscan.prevalence.plan import PlanRow, make_plan
     from ngramscan.reporting import tables
 
@@ -92,13 +92,10 @@ def contexts(
 
 
 def _describe_lost(found: Sequence[ContextsResult]) -> list[str]:
-    from ngramscan.prevalence.count import explained  # slow to import
+    from ngramscan.prevalence.failures import describe_lost  # slow to import
 
-    drawn, lost = Counter[str](), Counter[tuple[str, str]]()
+    drawn = Counter[str]()
     for shown in found:
         drawn[shown.index] += len(shown.rows) + len(shown.failures)
-        lost.update((str(explained(failure.error)), shown.index) for failure in shown.failures)
-    return [
-        f"{reason}; {n} of {drawn[index]} contexts missing ({index})"
-        for (reason, index), n in lost.items()
-    ]
+    lost = [(failure.error, shown.index) for shown in found for failure in shown.failures]
+    return describe_lost(lost, "context", drawn)

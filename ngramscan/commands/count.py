@@ -105,7 +105,8 @@ def count(
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes
     from ngramscan.indexes.sizes import describe_unknown_sizes, sizes_in_words
-    from ngramscan.prevalence.count import CountRow, describe_missing, run_count
+    from ngramscan.prevalence.count import CountRow, run_count
+    from ngramscan.prevalence.failures import describe_missing
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_count import TokenCountRow
     from ngramscan.prevalence.totals import Total, make_totals
@@ -158,7 +159,7 @@ def count(
 
 def _describe_forms(form_counts: Sequence[FormCount]) -> list[str]:
     """Return which queries occur in another normal form of Unicode, a line each."""
-    from ngramscan.prevalence.count import SHOWN_REASONS
+    from ngramscan.prevalence.failures import SHOWN_REASONS
 
     lines = [
         f'"{each.query}" occurs {counted(each.occurrences, "time")} more in {each.index} in'

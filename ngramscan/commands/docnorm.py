@@ -136,9 +136,9 @@ def docnorm(
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes
     from ngramscan.indexes.sizes import describe_unknown_sizes, sizes_in_words
-    from ngramscan.prevalence.count import describe_missing
     from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
     from ngramscan.prevalence.docnorm_totals import DocnormTotal
+    from ngramscan.prevalence.failures import describe_missing
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 

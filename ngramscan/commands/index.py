@@ -20,7 +20,7 @@ from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, TokenIndexRow
-from ngramscan.prevalence.count import explained
+from ngramscan.prevalence.failures import with_offline_hint
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
 from ngramscan.reporting.rows import together
@@ -96,7 +96,7 @@ def index_info(
             source, started_at = "", time.perf_counter()
             for reply in index.counts(["the"]):
                 if isinstance(reply, QueryFailure):
-                    raise explained(reply.error)
+                    raise with_offline_hint(reply.error)
                 source = reply.source
             seconds, size = round(time.perf_counter() - started_at, 3), index.size()
             infos.append(describe_size(index.name, size, seconds))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -29,7 +28,7 @@ from ngramscan.outputs.reading import (
     id_in,
     treat_reasoning,
 )
-from ngramscan.prevalence.count import explained
+from ngramscan.prevalence.failures import describe_lost
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
 from ngramscan.prevalence.trace import (
@@ -210,7 +209,7 @@ def trace(
             *(_describe_left_out(found, indexes, min_words) if spans else []),
             *_describe_forms(found),
         ],
-        _describe(found),
+        describe_lost(((text.error, text.index) for text in found.missing), "text"),
         print_table=show,
         is_screen=is_screen,
         files=files,
@@ -330,15 +329,6 @@ def _describe_forms(found: TraceResult) -> Iterator[str]:
             f" first is {first.id} ({counted(first.words, 'word')} in {first.form}, as given"
             f" {first.words_as_given:,}, {first.index}); trace the texts in that form as well"
         )
-
-
-def _describe(found: TraceResult) -> list[str]:
-    """Return how many texts and spans are missing, one line per reason and index."""
-    reasons = Counter((str(explained(each.error)), each.index) for each in found.missing)
-    return [
-        f"{reason}; {counted(n, 'text')} missing ({index})"
-        for (reason, index), n in reasons.items()
-    ]
 
 
 def _plan(

@@ -99,6 +99,8 @@ class ContaminateResult:
     sizes: dict[str, IndexSize] = field(default_factory=dict)
     found_forms: list[FoundForm] = field(default_factory=list)
     """Entries that a rule without normalization calls clean for the form of their characters."""
+    whole_entries: list[str] = field(default_factory=list)
+    """Ids of the entries that are a single window as a whole."""
 
 
 def run_contaminate(
@@ -145,6 +147,11 @@ def run_contaminate(
         if text in given
     ]
     result = ContaminateResult([], missing, {index.name: index.size() for index in indexes})
+    result.whole_entries = [
+        entry.id
+        for entry, of_entry in zip(entries, windows, strict=True)
+        if is_one_window(entry, of_entry, rule)
+    ]
     for of_index in answers:
         result.found_forms.extend(_found_forms(entries, windows, forms, rule, of_index))
     if len(indexes) > 1:
@@ -413,6 +420,14 @@ def _longest_run(windows: Sequence[TextWindow], occurrences: Mapping[str, int]) 
     return longest
 
 
+def is_one_window(entry: Entry, windows: Sequence[TextWindow], rule: Rule) -> bool:
+    """Tell whether an entry is no longer than a window, which is then the whole entry."""
+    if len(windows) != 1:
+        return False
+    outside = entry.text[: windows[0].start], entry.text[windows[0].stop :]
+    return not any(normalized(part, rule.normalization).strip() for part in outside)
+
+
 def _notes(
     entry: Entry,
     windows: Sequence[TextWindow],
@@ -423,10 +438,8 @@ def _notes(
     n = len(windows)
     if not n:
         yield f"no window of {rule.width} {rule.unit} in it"
-    elif n == 1:
-        outside = entry.text[: windows[0].start], entry.text[windows[0].stop :]
-        if not any(normalized(part, rule.normalization).strip() for part in outside):
-            yield "the whole entry is one window"
+    elif is_one_window(entry, windows, rule):
+        yield "the whole entry is one window"
     if verdict or not n:
         return
     unknown = [window.query for window in windows if window.query not in answers.occurrences]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from ngramscan.errors import InputError, NgramscanError, RemoteUnreachable
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
     FoundMatches,
     Index,
@@ -29,8 +29,6 @@ from ngramscan.prevalence.token_count import (
 )
 from ngramscan.rows import Label, Plot, row_kind
 
-OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
-SHOWN_REASONS = 5
 _Reply = TypeVar("_Reply", QueryCount, Occurrences, TokenOccurrences, FoundMatches)
 Row = TypeVar("Row")
 
@@ -299,53 +297,3 @@ def _row(
         documents_high=documents.high,
         level=None if occurrences.low is None else occurrences.level,
     )
-
-
-# What is missing
-
-
-def describe_missing(
-    missing: Sequence[QueryFailure],
-    queries: Sequence[Query],
-    n_indexes: int,
-    results: str = "counts",
-) -> list[str]:
-    """Return which results are missing, one line per reason.
-
-    Strings that are not among `queries` are overlaps, which only totals need; `what` names the
-    result of each query, in the plural.
-    """
-    asked = {query.text for query in queries}
-    reasons: dict[str, list[QueryFailure]] = {}
-    for failure in missing:
-        reasons.setdefault(str(failure.error), []).append(failure)
-    lines = []
-    for reason, failed in reasons.items():
-        rows = sum(failure.query in asked for failure in failed)
-        indexes = list(dict.fromkeys(failure.index for failure in failed))
-        if len(failed) == 1:
-            lost = (
-                f'the {results.removesuffix("s")} of "{failed[0].query}" in {indexes[0]} is missing'
-            )
-        elif not rows:
-            lost = f"the counts of {len(failed)} overlaps are missing"
-        else:
-            named = ", ".join(indexes) if len(indexes) <= 2 else f"{len(indexes)} indexes"
-            lost = f"{rows} of {len(queries) * n_indexes} {results} missing ({named})"
-        lines.append(f"{reason}; {lost}{_offline_hint(failed[0].error)}")
-    if more := lines[SHOWN_REASONS:]:
-        total = sum(failure.query in asked for failure in missing)
-        lines[SHOWN_REASONS:] = [
-            f"and {len(more)} more reasons; {total} {results} are missing in all"
-        ]
-    return lines
-
-
-def explained(error: NgramscanError) -> NgramscanError:
-    """Return the error; if a service can't be reached, with a hint at what works offline."""
-    hint = _offline_hint(error)
-    return type(error)(f"{error}{hint}") if hint else error
-
-
-def _offline_hint(error: NgramscanError) -> str:
-    return f"; {OFFLINE_HINT}" if isinstance(error, RemoteUnreachable) else ""

@@ -80,6 +80,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "prevalence": (
         "errors",
         "rows",
+        "progress",
         "reading",
         "statistics",
         "patterns",

@@ -7,7 +7,8 @@ import pytest
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Pattern, PatternSet
-from ngramscan.prevalence.count import describe_missing, run_count
+from ngramscan.prevalence.count import run_count
+from ngramscan.prevalence.failures import describe_missing
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.statistics.estimates import geometric_mean_ratio
 from tests.support.cases import objects
