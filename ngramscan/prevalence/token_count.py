@@ -63,6 +63,11 @@ class TokenCountRow:
     """ISO 8601, UTC."""
     note: str = ""
 
+    @property
+    def is_of_bytes(self) -> bool:
+        """Whether the tokens are the bytes of the query, so that every occurrence is found."""
+        return self.tokens == " ".join(map(str, self.query.encode()))
+
 
 def hopeless_texts(queries: Sequence[Query]) -> dict[str, None]:
     """Return the texts that tokens can't count, in their order."""

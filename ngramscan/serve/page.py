@@ -12,7 +12,7 @@ from ngramscan.indexes.base import Index
 from ngramscan.prevalence.contexts import ContextRow, metadata_of
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
-from ngramscan.prevalence.token_count import EVERY, TokenCountRow
+from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.progress import visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.rendering import Templates, render_gradually
@@ -140,7 +140,8 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     kind = "" if isinstance(count, CountRow) else "infini-gram:"
     index = f"--index {quoted(f'{kind}{url}{answer.name}')}"
     # A client can't know that tokens are bytes, which find every phrase.
-    anyway = " --count-anyway" if EVERY in count.note else ""
+    is_of_bytes = isinstance(count, TokenCountRow) and count.is_of_bytes
+    anyway = " --count-anyway" if is_of_bytes else ""
     yield f"ngramscan count {phrase} {index}{anyway}"
     if isinstance(count, CountRow) and (options := _docnorm_options(answer, question)):
         yield f"ngramscan docnorm {phrase} {index} {options}"
