@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -269,11 +269,11 @@ def _estimate_dollars(
     part = dict(zip(_COST_SUMS, sums.T, strict=True))
     quotients = _quotients(part, _COST_QUOTIENTS, (*names, "costs"), settings)
     without_interval = defaultdict[str, list[str]](list)
-    for name, quotient, note in quotients:
-        columns |= quotient
-        if note.startswith("no interval"):
-            without_interval[note].append(name)
-    notes += [f"{', '.join(named)}: {note}" for note, named in without_interval.items()]
+    for quotient in quotients:
+        columns |= quotient.columns
+        if quotient.lacks_interval:
+            without_interval[quotient.note].append(quotient.name)
+    notes += [_named_note(note, named) for note, named in without_interval.items()]
     return columns, notes
 
 
@@ -313,24 +313,40 @@ def estimate_costs(
             "correct": float(right[number]),
             "n_tokens": int(known[number]),
         }
-        notes = defaultdict[str, list[str]](list)
+        notes, without_interval = dict[str, None](), defaultdict[str, list[str]](list)
         if outputs[number]:  # its interval is that of `evalcore score`
             columns["accuracy"] = float(accuracies[number])
         else:
-            notes["there are no outputs"].append("accuracy")
+            notes["there are no outputs"] = None
         if np.isfinite(accuracies[number] + means[number]):
             columns["on_frontier"] = bool(on_frontier[number])
             columns["frontier_share"] = shares[number]
         part = dict(zip(_SUMS, sums[sums.any(axis=1)].T, strict=True))
-        for name, quotient, note in _quotients(part, _QUOTIENTS, names[number], settings):
-            columns |= quotient
-            notes[note].append(name)
-        named = [
-            f"{', '.join(names_of)}: " * note.startswith("no interval") + note
-            for note, names_of in notes.items()
-        ]
-        found.append((columns, named))
+        for quotient in _quotients(part, _QUOTIENTS, names[number], settings):
+            columns |= quotient.columns
+            notes[quotient.note] = None
+            if quotient.lacks_interval:
+                without_interval[quotient.note].append(quotient.name)
+        found.append((columns, [_named_note(note, without_interval[note]) for note in notes]))
     return found
+
+
+def _named_note(note: str, names: Sequence[str]) -> str:
+    """Return a note, after the names of the columns that it is about, if there are any."""
+    return f"{', '.join(names)}: {note}" if names else note
+
+
+class _Quotient(NamedTuple):
+    """A quotient of a method: its columns, and a note if something lacks."""
+
+    name: str
+    columns: dict[str, float]
+    note: str
+
+    @property
+    def lacks_interval(self) -> bool:
+        """Whether its value is known, but no interval."""
+        return self.name in self.columns and f"{self.name}_low" not in self.columns
 
 
 def _quotients(
@@ -338,8 +354,8 @@ def _quotients(
     wanted: Mapping[str, tuple[str, str, int, str]],
     names: Sequence[str],
     settings: Resampling,
-) -> Iterator[tuple[str, dict[str, float], str]]:
-    """Yield the name of each quotient of a method, its columns, and a note if something lacks.
+) -> Iterator[_Quotient]:
+    """Yield the quotients of a method.
 
     `part` has the sums of each problem by name, and `wanted` what `_QUOTIENTS` has.
     """
@@ -353,7 +369,7 @@ def _quotients(
         above, below, factor, undefined = wanted[name]
         columns = {name: float(factor * part[above].sum() / part[below].sum())}
         if not np.isfinite(columns[name]):
-            yield name, {}, undefined
+            yield _Quotient(name, {}, undefined)
             continue
         interval = resampling.studentized_interval(
             ratio.of_data(),
@@ -366,7 +382,7 @@ def _quotients(
         if interval.low is not None:
             low, high = interval.limits
             columns |= {f"{name}_low": factor * low, f"{name}_high": factor * high}
-        yield name, columns, interval.note
+        yield _Quotient(name, columns, interval.note)
 
 
 def _frontier_shares(
