@@ -31,7 +31,7 @@ from ngramscan.statistics.sign_tests import (
 )
 from ngramscan.statistics.two_samples import is_binary
 
-_EXPECTED = "expected two finite lists of one length with at least one pair"
+_EXPECTED = "expected two finite lists of equal length with at least one pair"
 FEW_DIFFERENCES = 16
 """Problems that differ: with more, tilting holds its level (docs/methods/comparing.md)."""
 GradedTest = Literal["tilting", "bootstrap-t", "signed-rank", "sign-flip"]

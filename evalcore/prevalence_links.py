@@ -110,7 +110,7 @@ class SlopeRow:
     rule: Label
     method: Label
     baseline: Label | None
-    """The slope is that of the method minus that of this one, on the same problems. None: it is
+    """Baseline: the slope is the method's minus the baseline's, on the same problems. None: it is
     that of the method."""
     n: int
     """Answers, or pairs of answers, with a known result and a count. No answer counts as wrong."""

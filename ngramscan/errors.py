@@ -42,7 +42,7 @@ class InputError(NgramscanError):
 
 
 class NoRowsError(InputError):
-    """A table has no rows, so that not even its columns may be known."""
+    """A table has no rows; its columns may be unknown."""
 
 
 def reason_of(error: Exception) -> str:

@@ -33,7 +33,7 @@ class Progress:
         """Say that `amount` of `unit` is done."""
 
     def note(self, text: str) -> None:
-        """Say why nothing moves just now; an empty text takes it away."""
+        """Show why progress has stalled; an empty string clears it."""
 
     def notice(self, text: str) -> None:
         """Say something that stays true after the work is done."""
@@ -178,7 +178,7 @@ def open_console(stderr: bool = False, is_wide: bool = False, is_screen: bool = 
     from rich.segment import Segment
 
     class VisibleConsole(Console):
-        """A console on which no text steers the terminal."""
+        """Console that escapes control characters."""
 
         def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
             """Render, with escapes in the place of foreign control characters."""

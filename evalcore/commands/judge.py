@@ -246,7 +246,7 @@ def _draw(
     """Draw outputs from those that can be judged; None: no number is given."""
     if number is None:
         if per or shares:
-            raise InputError("--per" if per else "--shares", "it goes with --sample N")
+            raise InputError("--per" if per else "--shares", "requires --sample N")
         return None
     refuse_other("--per", per, STRATA)
     per = per or STRATA[:3]

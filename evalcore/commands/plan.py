@@ -274,7 +274,7 @@ def _check_inputs(scores: Sequence[Table], accuracies: Sequence[float], given: A
     if bool(scores) == bool(accuracies):
         raise InputError("plan", "expected either SCORES of a pilot or --accuracies")
     if scores and (given["agreement"] is not None or given["self_agreement"] is not None):
-        raise InputError("--agreement", "measured in the pilot; it goes with --accuracies")
+        raise InputError("--agreement", "measured in the pilot; it requires --accuracies")
     if scores and not given["baseline"]:
         raise InputError("--baseline", "a pilot needs one: the method to compare others with")
 

@@ -113,7 +113,7 @@ def contaminate(
     no_strip : bool
         Keep white space at both ends of an entry.
     sample : int, optional
-        Draw this many entries at random, and look at no others.
+        Draw this many entries at random, and ignore the rest.
     stop_when_decided : bool
         Ask about an entry only until its class is known; the share of its windows is then unknown.
     shares : str or Path, optional
@@ -161,7 +161,7 @@ def contaminate(
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)
     if answer_within and not answer_field:
-        raise InputError("--answer-within", "it goes with --answer-field")
+        raise InputError("--answer-within", "requires --answer-field")
     read = read_entries(benchmark, field, id_field, answer_field)
     entries = draw_entries(read.entries, sample, asked.seed)
     notices = _describe_read(name_of(benchmark), read, sample)
@@ -215,7 +215,7 @@ def _read_scores(
     files = as_tables(scores)
     for option, value in (("--score-rule", rule), ("--effects", effects)):
         if value and not files:
-            raise InputError(option, "it goes with --scores, which has the scores to compare")
+            raise InputError(option, "requires --scores, which has the scores to compare")
     if not files:
         return []
     from ngramscan.prevalence.contamination_effects import GivenScore, check_scores  # slow

@@ -113,7 +113,7 @@ def count(
 
     asked = PatternOptions(**options)
     if case_variants and asked.ignore_case:
-        problem = "it can't go with --ignore-case: each spelling would count all of them"
+        problem = "not allowed with --ignore-case: each spelling would count all of them"
         raise InputError("--case-variants", problem)
     chosen = asked.load(patterns)
     refuse_totals(totals, chosen)

@@ -194,9 +194,9 @@ def _options(
     if share and estimator == "unique":
         raise InputError("--target", "--estimator unique has no interval that draws could narrow")
     if share and draws:
-        raise InputError("--draws", "it can't go with --target, which says how many are drawn")
+        raise InputError("--draws", "not allowed with --target, which says how many are drawn")
     if max_draws and not share:
-        raise InputError("--max-draws", "it goes with --target; without it, --draws says how many")
+        raise InputError("--max-draws", "requires --target; without it, --draws says how many")
     if exact_up_to is None:  # who names an estimator wants draws
         exact_up_to = 0 if estimator else EXACT_UP_TO
     return DocnormOptions(

@@ -166,7 +166,7 @@ def trace(
     if index_from > index_to:
         raise InputError(f"--index-from {index_from}", f"--index-to is smaller: {index_to}")
     if no_mask and mask is not None:
-        raise InputError("--no-mask", "it can't go with --mask")
+        raise InputError("--no-mask", "not allowed with --mask")
     wanted = TraceOptions(min_words, index_from, index_to, truncate)
     asked = TracingOptions(**options)
     read = _read_plain(outputs, asked.without_reasoning) if plain else asked.read_outputs(outputs)

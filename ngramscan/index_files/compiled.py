@@ -132,7 +132,7 @@ def warming_kernel(function: _Kernel) -> _Kernel:
 
 
 def expect_steps(steps: int) -> None:
-    """Run kernels compiled from now on if so many steps, or bytes of patterns, are many."""
+    """Switch to compiled kernels if the expected steps, or bytes of patterns, are many."""
     if steps > FEW_STEPS:
         WarmingKernel.calls_left = 0
 

@@ -1,1 +1,1 @@
-"""Who can answer how often something occurs."""
+"""Index backends."""

@@ -303,7 +303,7 @@ class SpanIndex(Index, Protocol):
         """Start to search, and yield the spans of each different text, in any order."""
 
     def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
-        """Estimate the work for so many times what was drawn, by searching that."""
+        """Estimate the cost of `times` as many queries by searching this sample."""
 
 
 def finds_spans(index: Index) -> TypeGuard[SpanIndex]:

@@ -78,7 +78,7 @@ def find_hosted(name: str) -> IndexRow | None:
 
 
 def nearest_names(name: str) -> list[str]:
-    """Return names that an unknown one begins, or those that have a word of it, or the nearest."""
+    """Suggest names for an unknown index: those it begins, those with a word of it, the nearest."""
     hosted = [name for index in CATALOG for name in (index.alias, index.name)]
     names, asked = ["python", "paper", *hosted], name.lower()
     begun = [name for name in names if asked and name.startswith(asked)]

@@ -165,7 +165,7 @@ class IndexOptions(SamplingOptions):
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:
-            raise InputError("--sample-files", "it can't go with --limit-documents")
+            raise InputError("--sample-files", "not allowed with --limit-documents")
         parse_size(self.index_memory, "--index-memory")
 
     @property

@@ -32,7 +32,7 @@ THESE, SUCH = "all entries of the file", "entries like these"
 )
 @dataclass(frozen=True, slots=True)
 class ShareRow:
-    """The share of entries of which so much occurs in one index, or in any (`union`)."""
+    """Share of entries in one contamination class, in one index or in any (`union`)."""
 
     index: Label
     rule: Label

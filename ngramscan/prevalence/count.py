@@ -202,7 +202,7 @@ def start_lookups(
 def texts_asked(
     queries: Sequence[Query], index: Index, count_anyway: bool = False, for_totals: bool = True
 ) -> list[str]:
-    """Return the texts to look up, each once; a service isn't asked in vain."""
+    """Return the texts to look up, each once, without those that tokens can't match."""
     texts = texts_of(queries, for_totals and index.unit == "bytes")
     # Tokens that can be seen may be bytes, so that any text has some.
     if count_anyway or not is_token_level(index) or index.shows_tokens:

@@ -240,8 +240,8 @@ def _place(
     counted, unplaced = count_documents(index, asked, options)
     rest = [located for located in asked if located.query not in counted | unplaced]
     of_scopes = [(scope, _texts_of_union(index, scope)) for scope in scopes(queries)]
-    # Nothing is known of how patterns that occur as seldom as they are drawn lie beside others, but
-    # all their documents are.
+    # A pattern with no more occurrences than draws has all its documents listed, but was not
+    # checked for neighbouring patterns.
     several = {
         located.query
         for located in rest

@@ -111,7 +111,7 @@ class Draws:
 
     @classmethod
     def known(cls, documents: int) -> Draws:
-        """Return what adds so many documents that were counted: as many draws, each of one."""
+        """Represent exactly counted documents as draws of share 1."""
         return cls(np.ones(documents), np.ones(documents), documents)
 
     @classmethod

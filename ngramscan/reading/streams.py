@@ -71,7 +71,7 @@ def unpacked_path(path: object) -> Path:
 
 
 def missing(path: Path, expected: str) -> str:
-    """Say that a file is not there, and which one beside it may be meant, or what is expected."""
+    """Return a "no such file" message, with a suggestion or what is expected."""
     near = nearest(
         path.name, sorted({neighbour.name for neighbour in path.parent.glob("*")} - {path.name})
     )

@@ -134,7 +134,7 @@ class Commands(click.Group):
             _discard_stdout()
             ctx.exit(_UNREAD if is_unread else 1)
         except MemoryError:
-            _say("Error: memory is short; give less at once, or use a machine that has more")
+            _say("Error: out of memory; process less at once, or use a machine with more")
             ctx.exit(1)
         except KeyboardInterrupt as error:
             kept = "what was done is kept: run the same command again."
@@ -308,7 +308,7 @@ def _run(
     targets = check_written(function, values, path, **settings)
     target = choose_target(format_name, path, **settings)
     if settings.get("has_sidecar") and not (target.path or targets):
-        raise InputError("--provenance", "it goes with -o FILE, beside which it writes")
+        raise InputError("--provenance", "requires -o FILE, next to which it writes")
     if sort and (columns := columns_of(function)):
         refuse_other("--sort", sort.removeprefix("-"), columns)
     if not quiet and _ignores_stdin(context, values):

@@ -19,7 +19,7 @@ class Estimate:
     value: float
     low: float | None
     high: float | None
-    """Limits of the interval; None: there is none, and `note` says why."""
+    """Limits of the interval; None if there is no interval, see `note`."""
     level: float
     """Confidence level."""
     note: str = ""

@@ -76,8 +76,8 @@ def test_of_many_reasons_some_are_shown_and_all_counted(here: Path) -> None:
         ("COUNT -o /proc/x.csv", 2, "can't be written"),
         ("COUNT --totals /proc/x.csv", 2, "can't be written"),
         ("COUNT --tier T9", 2, "'T9' is not one of"),
-        ("COUNT --case-variants --ignore-case", 2, "it can't go with --ignore-case"),
-        ("COUNT --limit-documents 5 --sample-files 1", 2, "can't go with --limit-documents"),
+        ("COUNT --case-variants --ignore-case", 2, "not allowed with --ignore-case"),
+        ("COUNT --limit-documents 5 --sample-files 1", 2, "not allowed with --limit-documents"),
         ("COUNT --figure x.gif", 2, "a figure's name ends in .svg, .png or .pdf"),
     ],
 )

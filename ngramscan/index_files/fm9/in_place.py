@@ -336,7 +336,7 @@ class _MissingPart(Exception):
 
 
 class _Header:
-    """To the parser of headers a whole file, of which some parts are known."""
+    """Looks like a whole file to the header parser, though only some parts have been read."""
 
     def __init__(self, size: int) -> None:
         self._size = size

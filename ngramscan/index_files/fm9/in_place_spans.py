@@ -231,7 +231,7 @@ class SpanSearch:
             )
 
     async def _before(self, file: InPlaceFile, place: int, position: int, lowest: int) -> int:
-        """Return where the text begins to be that of a file that is alike from a place on."""
+        """Extend a match to the left; return its start in the text."""
         step = ISA_STEP
         while (size := min(step, place - lowest, position)) > 0:
             there = await file.extract(position - size, position)
@@ -242,7 +242,7 @@ class SpanSearch:
         return place
 
     async def _behind(self, file: InPlaceFile, place: int, position: int, highest: int) -> int:
-        """Return where the text ends to be that of a file that is alike up to a place."""
+        """Extend a match to the right; return its end in the text."""
         step = ISA_STEP
         while (size := min(step, highest - place, file.n - position)) > 0:
             alike = _alike(

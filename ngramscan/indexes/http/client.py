@@ -1,4 +1,4 @@
-"""One host of indexes: what it was asked is kept, what is new is asked at its pace."""
+"""One host of indexes: cached replies, and rate-limited requests for the rest."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class ApiIndex:
 
     @property
     def longest_context(self) -> int:
-        """The most that the host says it shows, or said last; the public service isn't asked."""
+        """Largest context the host reports, or reported last; the public service isn't asked."""
         client, name = self._client, self._spellings[0]
         if client.is_public:
             return COMMON_CONTEXT

@@ -22,7 +22,7 @@ from ngramscan.errors import InputError
 from ngramscan.statistics.estimates import Estimate, cluster_total
 
 ALIKE = 0.1
-"""The part of the chance to be drawn that does not depend on size."""
+"""The part of the inclusion probability that does not depend on size."""
 
 
 @dataclass(frozen=True, slots=True)

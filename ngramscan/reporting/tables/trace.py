@@ -76,7 +76,7 @@ def _print_prompts(
     print_columns(console, {"index": columns.pop("index"), **columns}, layout)
     lengths = f"{options.index_from} to {options.index_to}"
     notes = [
-        f"coverage: mean share of an output's {unit} in spans that the corpus has exactly so;"
+        f"coverage: mean share of an output's {unit} in spans found verbatim in the corpus;"
         f" {unit} of its question or prompt are left out (masked)",
         f"creativity index: sum of 1 - coverage over spans of {lengths} {unit} or more",
     ]

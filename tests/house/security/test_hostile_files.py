@@ -414,7 +414,7 @@ def test_memory_that_runs_out_is_one_line(here: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", code], check=False, capture_output=True, text=True, timeout=60
     )
-    line = "Error: memory is short; give less at once, or use a machine that has more\n"
+    line = "Error: out of memory; process less at once, or use a machine with more\n"
     assert (done.returncode, done.stdout, done.stderr) == (1, "", line)
 
 

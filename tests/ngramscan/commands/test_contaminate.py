@@ -198,12 +198,12 @@ def test_what_can_t_be_an_entry_is_one_line(
     [
         pytest.param(
             ["--effects", "e.csv"],
-            "--effects: it goes with --scores, which has the scores",
+            "--effects: requires --scores, which has the scores",
             id="effects without scores",
         ),
         pytest.param(
             ["--score-rule", "x"],
-            "--score-rule: it goes with --scores",
+            "--score-rule: requires --scores",
             id="a score rule without scores",
         ),
         pytest.param(
@@ -233,7 +233,7 @@ def test_what_can_t_be_an_entry_is_one_line(
         ),
         pytest.param(
             ["--answer-within", "9"],
-            "--answer-within: it goes with --answer-field",
+            "--answer-within: requires --answer-field",
             id="a distance without answers",
         ),
         pytest.param(

@@ -100,7 +100,7 @@ def test_of_many_other_forms_some_are_said_and_all_counted() -> None:
     [
         pytest.param(
             ("--case-variants", "--ignore-case"),
-            "--case-variants: it can't go with --ignore-case: each spelling would count all",
+            "--case-variants: not allowed with --ignore-case: each spelling would count all",
             id="variants without case",
         ),
         pytest.param(

@@ -177,12 +177,12 @@ def test_no_number_is_cut_at_any_width(
         ),
         pytest.param(
             ["--target", "5%", "--draws", "9"],
-            "--draws: it can't go with --target",
+            "--draws: not allowed with --target",
             id="draws with a target",
         ),
         pytest.param(
             ["--max-draws", "9"],
-            "--max-draws: it goes with --target",
+            "--max-draws: requires --target",
             id="max-draws without a target",
         ),
         pytest.param(

@@ -203,7 +203,7 @@ def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
         ),
         pytest.param(
             ["outputs", "--no-mask", "--mask", "a.json"],
-            "--no-mask: it can't go with --mask",
+            "--no-mask: not allowed with --mask",
             id="a mask and none",
         ),
         pytest.param(["outputs", "--mask", "nothing.json"], "nothing.json", id="no such mask"),

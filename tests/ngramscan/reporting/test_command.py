@@ -274,7 +274,7 @@ def test_what_goes_wrong_is_one_line_and_an_exit_code(monkeypatch: pytest.Monkey
     full = "Error: stdout: can't be written (no space left on device)\n"
     assert terminal(f"{line} full") == (1, "", full)
     assert terminal(f"{line} unread") == (141, "", "")
-    short = "Error: memory is short; give less at once, or use a machine that has more\n"
+    short = "Error: out of memory; process less at once, or use a machine with more\n"
     assert terminal(f"{line} memory") == (1, "", short)
     with pytest.raises(OSError, match="strange"):
         terminal(f"{line} strange")

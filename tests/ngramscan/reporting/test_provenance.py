@@ -87,7 +87,7 @@ def test_without_a_file_there_is_nothing_to_write_beside(corpus: Path) -> None:
     words = ["count", "step by step", "--index", f"scan:{corpus}", "--provenance"]
     done = invoke(*words)
     assert done.code == 2
-    assert done.stderr == "Error: --provenance: it goes with -o FILE, beside which it writes\n"
+    assert done.stderr == "Error: --provenance: requires -o FILE, next to which it writes\n"
     path = corpus.with_name("rows.csv")
     sidecar_of(path).mkdir()
     done = invoke(*words, "-o", path)
