@@ -110,8 +110,8 @@ class SlopeRow:
     rule: Label
     method: Label
     baseline: Label | None
-    """Baseline: the slope is the method's minus the baseline's, on the same problems. None: it is
-    that of the method."""
+    """The slope is the method's minus this one's, on the same problems. None: it is the method's
+    own."""
     n: int
     """Answers, or pairs of answers, with a known result and a count. No answer counts as wrong."""
     n_unknown: UnknownCount

@@ -281,7 +281,7 @@ def _why_generic(part: MarkerCounts, parts: Parts, number: int, is_own: Flags) -
         and not is_own.all()
         and has[~is_own].mean() >= GENERIC_SHARE * has[is_own].mean()
     ):
-        return "in outputs of other methods half as often as in those of its own, or more"
+        return "at least half as frequent in other methods' outputs"
     return None
 
 

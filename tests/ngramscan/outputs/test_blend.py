@@ -191,7 +191,7 @@ def test_generic_patterns_are_named_with_the_reason() -> None:
     texts = of_prompts({"f-1": [G, "", "x", "x", "x"], "cot": [G, "x", "x", "x", "x", "x"]})
     rows = run_blend(texts, SET).presence
     assert {r.pattern: r.generic for r in rows if r.generic} == {
-        "thus": "in outputs of other methods half as often as in those of its own, or more"
+        "thus": "at least half as frequent in other methods' outputs"
     }
 
 
