@@ -146,12 +146,15 @@ def run_contaminate(
         for text, error in of_index.errors.items()
         if text in given
     ]
-    result = ContaminateResult([], missing, {index.name: index.size() for index in indexes})
-    result.whole_entries = [
-        entry.id
-        for entry, of_entry in zip(entries, windows, strict=True)
-        if is_one_window(entry, of_entry, rule)
-    ]
+    result = ContaminateResult(
+        missing=missing,
+        sizes={index.name: index.size() for index in indexes},
+        whole_entries=[
+            entry.id
+            for entry, of_entry in zip(entries, windows, strict=True)
+            if is_one_window(entry, of_entry, rule)
+        ],
+    )
     for of_index in answers:
         result.found_forms.extend(_found_forms(entries, windows, forms, rule, of_index))
     if len(indexes) > 1:

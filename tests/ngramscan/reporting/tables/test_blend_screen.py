@@ -139,7 +139,7 @@ def test_all_shows_the_tables_of_the_long_form() -> None:
         "Occurrences of markers per 1,000 characters",
         "Markers of a prefix, alone and with a solver, %",
         "Markers with prompts of their own method and of others, %",
-        "Generic patterns, in outputs of other methods half as often",
+        "Generic patterns, at least half as frequent in other methods",
     )
     assert [title for title in titles if title not in done.stdout] == []
     assert "--all" not in done.stdout
