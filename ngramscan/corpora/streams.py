@@ -8,6 +8,7 @@ yielded by then, and the reader of records can name the one that is truncated.
 from __future__ import annotations
 
 import io
+import threading
 from collections import Counter, deque
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -47,13 +48,15 @@ def read_ahead(items: Iterator[T]) -> Iterator[T]:
     """
     end = object()
     thread = ThreadPoolExecutor(1)
+    thread_id = thread.submit(threading.get_ident).result()
     try:
         ahead = deque(thread.submit(next, items, end) for _ in range(_ITEMS_AHEAD))
         while (item := ahead.popleft().result()) is not end:
             ahead.append(thread.submit(next, items, end))
             yield cast("T", item)
     finally:
-        thread.shutdown(cancel_futures=True)
+        # A dropped iterator is closed by whichever thread collects garbage, perhaps by its own.
+        thread.shutdown(wait=threading.get_ident() != thread_id, cancel_futures=True)
 
 
 @contextmanager

@@ -43,6 +43,8 @@ ZERO_IS_AS_NONE = {
     ("evalcore/records.py", "record.epoch"): "a place in an order",
     ("ngramscan/commands/docnorm.py", "options.exact_up_to"): "0: all is drawn",
     ("ngramscan/index_files/tokens/shard.py", "self.width"): "the bytes of a token, no option",
+    ("ngramscan/indexes/http/client.py", "options.rate"): "0 is no limit; plans are at the usual",
+    ("ngramscan/indexes/in_place.py", "self._options.rate"): "0 is no limit",
     ("ngramscan/indexes/opening.py", "options.rate"): "files have no limit of their own",
     ("ngramscan/prevalence/draws.py", "options.exact_up_to"): "0: all is drawn",
     ("ngramscan/remote/exchange.py", "terms.rate"): "0 is no limit, as None is here",

@@ -131,7 +131,7 @@ def test_figures_are_judged_as_they_are_printed(
     tmp_path: Path, table: str, formula: str, expected: str
 ) -> None:
     (tmp_path / "t.csv").write_text(table.replace(" ", "\n") + "\n")
-    claim, ends = compute_in(tmp_path, formula), [*map(float, expected.split())]
+    claim, ends = compute_in(tmp_path, formula), [float(end) for end in expected.split()]
     assert (claim.low, claim.high) == (ends[0], ends[-1])
     assert claim.recomputed == ends[len(ends) // 2]
 

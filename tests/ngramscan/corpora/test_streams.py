@@ -1,5 +1,6 @@
 """What goes wrong in a stream is an error of its file."""
 
+import queue
 import threading
 from collections.abc import Generator, Iterator
 from itertools import islice
@@ -58,3 +59,25 @@ def test_a_mistake_of_ours_is_not_taken_for_an_error_of_the_file() -> None:
     fsspec.filesystem("memory").pipe("/mistake.txt", b"content")
     with pytest.raises(KeyError, match="a mistake"):
         read_and_fail("memory://mistake.txt")
+
+
+def test_an_iterator_may_be_closed_by_its_own_thread() -> None:
+    """The garbage collector closes a dropped iterator in whichever thread it runs."""
+    may_close, errors = threading.Event(), queue.Queue[BaseException | None]()
+
+    def numbers() -> Iterator[int]:
+        yield 1
+        may_close.wait(60)
+        assert isinstance(ahead, Generator)
+        try:
+            ahead.close()
+        except BaseException as error:
+            errors.put(error)
+            raise
+        errors.put(None)
+        yield 2
+
+    ahead = read_ahead(numbers())
+    assert next(ahead) == 1
+    may_close.set()
+    assert errors.get(timeout=60) is None
