@@ -60,8 +60,11 @@ def by_row(function: Callable[..., Scalar], *values: Value) -> Value:
             columns.append(_in_the_order_of(rows, operand))
         else:
             columns.append([operand] * len(rows))
-    results = [function(*row) for row in zip(*columns, strict=True)]
-    return [Entry(row.names, result) for row, result in zip(rows, results, strict=True)]
+    entries = []
+    for number, row in enumerate(rows):
+        values_of_row = [column[number] for column in columns]
+        entries.append(Entry(row.names, function(*values_of_row)))
+    return entries
 
 
 def _only_value(value: Value) -> Value:

@@ -100,8 +100,9 @@ KINDS = {
 def solving(solved: Sequence[tuple[bool, bool, bool]]) -> Answers:
     """Return the answers of f, x and y, each of which solves some problems."""
     return {
-        ("a", "m", name): "".join("1" if is_right else "0" for is_right in column)
-        for name, column in zip(("f", "x", "y"), zip(*solved, strict=True), strict=True)
+        ("a", "m", "f"): "".join("1" if f else "0" for f, _, _ in solved),
+        ("a", "m", "x"): "".join("1" if x else "0" for _, x, _ in solved),
+        ("a", "m", "y"): "".join("1" if y else "0" for _, _, y in solved),
     }
 
 

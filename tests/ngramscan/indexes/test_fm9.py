@@ -141,7 +141,7 @@ def test_it_is_opened_by_its_spec() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", [b"not JSON", b"[1]", b"\xe9"], ids=["no JSON", "a list", "not UTF-8"]
+    "line", [b"not JSON", b"[1]", b"\xe9"], ids=["not valid JSON", "a list", "not UTF-8"]
 )
 def test_metadata_that_are_none_fail_their_window(tmp_path: Path, line: bytes) -> None:
     """The index is corrupt then, and what else it shows may be wrong too."""

@@ -400,7 +400,9 @@ def test_a_server_that_is_gone_is_told(folder: Path, monkeypatch: pytest.MonkeyP
     ("url", "problem"),
     [
         pytest.param(
-            "http://127.0.0.1:1/x", r"no connection \(.*\), after 3 attempts", id="nobody listens"
+            "http://127.0.0.1:1/x",
+            r"no connection \(.*\), after 3 attempts",
+            id="no server",
         ),
         pytest.param("http://[::1/x", "not a URL; expected https://…", id="no URL"),
         pytest.param("nothing://bucket/x", "Protocol not known: nothing", id="no protocol"),

@@ -8,7 +8,7 @@ import re
 import struct
 import subprocess
 import termios
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -145,15 +145,21 @@ def _parts_of(table: Block, narrow: list[Block]) -> list[Block]:
     return parts
 
 
+def rows_of(block: Block, names: Iterable[str]) -> list[tuple[str, ...]]:
+    """Return the rows of some columns of a block, which have the same number of cells."""
+    columns = [block.columns[name] for name in names]
+    return list(zip(*columns, strict=True))
+
+
 def _check_names(table: Block, parts: list[Block]) -> None:
     """Check that the names of rows, which all blocks have, tell what they tell in a wide table."""
     texts = [name for name, cells in table.columns.items() if any(map(_is_word, cells))]
-    rows = [*zip(*(table.columns[name] for name in texts), strict=True)]
+    rows = rows_of(table, texts)
     for block in parts:
         names = [name for name in block.columns if all(name in part.columns for part in parts)]
         if len(parts) == 1:
             names = [name for name in names if name in {*texts, "heading"}]
-        shown = [*zip(*(block.columns[name] for name in names), strict=True)]
+        shown = rows_of(block, names)
         assert len(shown) == len(rows)
         assert len({*shown}) >= len({*rows}) or not texts
 

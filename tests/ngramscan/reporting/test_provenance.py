@@ -262,7 +262,7 @@ RUN = Run("x", "1", "2026-01-01T00:00:00+00:00")
 BAD_RECORDS = pytest.mark.parametrize(
     ("stored", "problem"),
     [
-        pytest.param("{", "not valid JSON", id="no JSON"),
+        pytest.param("{", "not valid JSON", id="not valid JSON"),
         pytest.param("[1]", "Expected object, got array", id="a list"),
         pytest.param(
             '{"command": "x"}', "Object missing required field version", id="without a version"

@@ -192,7 +192,7 @@ def test_another_plan_is_refused(
 @pytest.mark.parametrize(
     "content",
     [b"{", b"[]", b'{"options": {}, "files": [[]], "shards": []}'],
-    ids=["no JSON", "a list", "a file without its fields"],
+    ids=["not valid JSON", "a list", "a file without its fields"],
 )
 def test_a_damaged_plan_is_refused(content: bytes, corpus: Path, tmp_path: Path) -> None:
     (tmp_path / "index").mkdir()
