@@ -87,7 +87,7 @@ ROW_TYPES = (
     RowType("evalcore", "run (lines of outputs)", "records.py", "Record"),
     RowType("evalcore", "score, logs", "scores.py", "ScoreRow"),
     RowType("evalcore", "logs --usage", "commands/logs/readers.py", "UsageRow"),
-    RowType("evalcore", "judge (the columns of score, and)", "commands/judge.py", "JudgeRow"),
+    RowType("evalcore", "judge (the columns of score, and)", "judgements.py", "JudgeRow"),
     RowType("evalcore", "judge --shares", "judge_sample.py", "LabelShareRow"),
     RowType("evalcore", "compare", "commands/compare.py", "CompareRow"),
     RowType("evalcore", "compare --averages", "commands/compare.py", "AverageRow"),

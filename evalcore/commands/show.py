@@ -13,8 +13,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evalcore.commands.judge import JudgeRow
 from evalcore.commands.logs import refuse_logs
+from evalcore.judgements import JudgeRow
 from evalcore.options import Name
 from evalcore.records import Record, read_records
 from evalcore.scores import ScoreKey, key_of, read_scores

@@ -147,6 +147,7 @@ EVALCORE = (
     "score",
     "judge_sample",
     "judge_replies",
+    "judgements",
     "judge",
     "labels",
     "paired_tests",

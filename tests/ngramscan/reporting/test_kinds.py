@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 
 from evalcore.benchmarks import CheckRow, DatasetRow, FetchRow
-from evalcore.commands.judge import JudgeRow
 from evalcore.commands.logs import UsageRow
+from evalcore.judgements import JudgeRow
 from evalcore.records import Record
 from evalcore.scores import ScoreRow
 from ngramscan.commands.patterns import PatternRow, PatternSetRow
