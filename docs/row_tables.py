@@ -81,9 +81,9 @@ ROW_TYPES = (
         "ngramscan", "index build -o tokens:DIR", "index_files/tokens/build.py", "TokenBuildRow"
     ),
     RowType("ngramscan", "index verify", "index_files/findings.py", "Finding"),
-    RowType("evalcore", "datasets list", "benchmarks.py", "DatasetRow"),
-    RowType("evalcore", "datasets check", "benchmarks.py", "CheckRow"),
-    RowType("evalcore", "datasets fetch", "benchmarks.py", "FetchRow"),
+    RowType("evalcore", "datasets list", "commands/datasets.py", "DatasetRow"),
+    RowType("evalcore", "datasets check", "commands/datasets.py", "CheckRow"),
+    RowType("evalcore", "datasets fetch", "commands/datasets.py", "FetchRow"),
     RowType("evalcore", "run (lines of outputs)", "records.py", "Record"),
     RowType("evalcore", "score, logs", "scores.py", "ScoreRow"),
     RowType("evalcore", "logs --usage", "commands/logs/readers.py", "UsageRow"),

@@ -36,7 +36,7 @@ main = Commands(
     """,
 )
 datasets = Commands(
-    "evalcore.benchmarks",
+    "evalcore.commands.datasets",
     ["check", "fetch", "list"],
     keeping=["fetch"],
     prefix="datasets_",

@@ -128,6 +128,7 @@ EVALCORE = (
     "extraction",
     "formats",
     "benchmarks",
+    "datasets",
     "prompts",
     "finish_reasons",
     "records",
