@@ -5,9 +5,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from evalcore.scores import NO_ANSWER, ScoreRow, SummaryRow, group_of, summarise
+from evalcore.scores import ScoreRow, SummaryRow, group_of, summarise
 from ngramscan.errors import InputError
 from ngramscan.progress import counted
+from ngramscan.reading.score_values import NO_ANSWER
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.pass_rates import PassRate
 

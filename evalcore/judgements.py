@@ -15,9 +15,10 @@ from evalcore.formats import Problem
 from evalcore.judge_replies import VerdictForm, label_of, read_fields, read_verdict
 from evalcore.prompts import fill
 from evalcore.records import Record
-from evalcore.scores import NO_ANSWER, UNKNOWN, ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.reasoning import split_reasoning
+from ngramscan.reading.score_values import NO_ANSWER, UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.scores import NO_ANSWER, GroupedRow, ScoreRow, group_of, key_of, read_scores
+from evalcore.scores import GroupedRow, ScoreRow, group_of, key_of, read_scores
 from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError
 from ngramscan.progress import counted
 from ngramscan.reading.row_files import Table, name_of, read_table
+from ngramscan.reading.score_values import NO_ANSWER
 
 Labels = NDArray[np.float64]
 """The label of each score; nan where there is none."""

@@ -20,11 +20,12 @@ import numpy.typing as npt
 from evalcore.commands.logs import Log, is_log, read_logs
 from evalcore.documents import join_tasks, name_documents
 from evalcore.options import ColumnName, ColumnNames, Names
-from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, GroupedRow, ScoreRow, read_all
+from evalcore.scores import GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
 from ngramscan.options import OPTIONS, Option
 from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables
+from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN
 from ngramscan.reporting.columns import ALL
 from ngramscan.statistics.clusters import describe_few_clusters
 

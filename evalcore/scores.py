@@ -23,6 +23,7 @@ from ngramscan.reading.row_files import (
     name_of,
     read_rows,
 )
+from ngramscan.reading.score_values import NO_ANSWER, UNKNOWN, complete_status, counted_value
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.layout import Layout, print_columns
@@ -32,7 +33,6 @@ from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.pass_rates import PassRate
 
 Names = Sequence[str]
-SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
 LATEST = "latest"
 _ABSENT = {"epoch": None, "reason": "", "status": ""}
 _UNUSED_CLUSTERS = (
@@ -86,14 +86,7 @@ class ScoreRow:
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""
-        has = "no value" if self.value is None else f"value {self.value:g}"
-        if self.value is not None and not 0 <= self.value <= 1:
-            raise ValueError(f"{has}; expected a number from 0 to 1")
-        known = (UNKNOWN, NO_ANSWER) if self.value is None else (SCORED, NOT_FOUND)
-        if not self.status:
-            object.__setattr__(self, "status", known[0])
-        if self.status not in known:
-            raise ValueError(f"status {self.status}, but {has}; expected {' or '.join(known)}")
+        object.__setattr__(self, "status", complete_status(self.value, self.status))
 
 
 _Score = TypeVar("_Score", bound=ScoreRow)
@@ -336,7 +329,8 @@ def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
             estimate_clustered_accuracy,
         )
 
-        values = [row.value or 0.0 for row in known]
+        counted_values = [counted_value(row.value, row.status) for row in known]
+        values = [value for value in counted_values if value is not None]
         clusters = [row.cluster for row in known if row.cluster is not None]
         if has_clusters:
             share = estimate_clustered_accuracy(values, clusters)

@@ -20,9 +20,10 @@ from evalcore.pairing import (
     to_table,
 )
 from evalcore.records import Record, read_records
-from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
+from evalcore.scores import GroupedRow, key_of
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import GivenTables, read_rows
+from ngramscan.reading.score_values import NO_ANSWER, UNKNOWN
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command

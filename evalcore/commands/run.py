@@ -267,15 +267,24 @@ def run(
         if replay
         else request_parameters(asked.temperature, asked.max_tokens, asked.params)
     )
-    known: dict[str, Any] = {"dataset": problems.name, "model": model, "parameters": sent}
-    known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256, "output": None}
     numbers = range(1, epochs + 1) if epochs > 1 else [None]
     tasks: dict[Path, list[Question]] = defaultdict(list)
     for name, epoch, problem in product(chosen, numbers, problems.problems[:limit]):
         messages = templates.render(name, problem)
-        known |= {"method": name, "messages_sha256": sha256_of(messages)}
+        record = Record(
+            id=problem.id,
+            dataset=problems.name,
+            model=model,
+            method=name,
+            epoch=epoch,
+            output=None,
+            parameters=sent,
+            messages_sha256=sha256_of(messages),
+            prompts_sha256=templates.sha256,
+            dataset_sha256=problems.sha256,
+        )
         path = records.record_path(Path(output), problems.name, model, name)
-        tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
+        tasks[path].append(Question(record, messages))
     usage = Spending(token_budget, price_in, price_out)
     replayed = nullcontext(replay_from(Path(replay), model, progress.notice)) if replay else None
     key = read_key(asked.api_key_env)

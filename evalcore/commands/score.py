@@ -41,6 +41,7 @@ from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.options import LONGEST_S
 from ngramscan.progress import SILENT, Progress
+from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, UNKNOWN
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.charts.files import save_figure
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
@@ -98,7 +99,7 @@ def score_records(
     rows, failures = [], []
     for number, rule in product(range(len(answers)), benchmark.rules):
         row, item = answers[number]
-        unanswered = Grade(row.value, "", row.status == scores.UNKNOWN)
+        unanswered = Grade(row.value, "", row.status == UNKNOWN)
         grade = grades[rule].get(number, unanswered)
         scored = _scored_row(row, item, rule, grade)
         rows.append(scored)
@@ -126,7 +127,7 @@ def _scored_row(row: ScoreRow, item: Item | None, rule: str, grade: Grade) -> Sc
     reason = "; ".join(filter(None, (grade.reason, row.reason)))
     status = "" if item else row.status
     if item and rule in FOR_NUMBERS and _is_prose(item):
-        row, status = replace(row, answer=None, extraction=None), scores.NOT_FOUND
+        row, status = replace(row, answer=None, extraction=None), NOT_FOUND
     return replace(row, rule=rule, value=grade.value, reason=reason, status=status)
 
 
@@ -161,7 +162,7 @@ def _find_answer(
         hash=problem.hash,
     )
     if record.not_scorable:
-        return replace(row, reason=record.not_scorable, status=scores.NO_ANSWER), None
+        return replace(row, reason=record.not_scorable, status=NO_ANSWER), None
     if outcome and outcome.status == "lost":
         return replace(row, reason=f"sandbox: {outcome.message}"), None
     if outcome and outcome.value is not None:
@@ -174,7 +175,7 @@ def _find_answer(
         answer, by = answer_and_rule
         return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
     why = failed or ("no answer found" if is_text else "no program found")
-    status = "" if outcome else scores.NOT_FOUND  # a program that failed was found
+    status = "" if outcome else NOT_FOUND  # a program that failed was found
     return replace(row, value=0.0, reason=why, status=status), None
 
 

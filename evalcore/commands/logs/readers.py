@@ -20,9 +20,10 @@ from evalcore.formats import Fields
 from evalcore.path_names import TableName
 from evalcore.records import Number
 from evalcore.scales import FROM_0_TO_1, Scale
-from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
+from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, UNKNOWN
 from ngramscan.reading.streams import open_unpacked, unpacked_path
 from ngramscan.reading.surrogates import replace_halves
 
