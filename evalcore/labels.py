@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -153,14 +153,14 @@ def _doubts(labels: Labels, scores: Sequence[ScoreRow]) -> Iterator[str]:
             )
 
 
-def labels_of_methods(pairs: Any) -> Mapping[str, Labels]:
-    """Return the labels of both methods of pairs; 0 where a method gave no answer, which is wrong.
+def labels_of_methods(pairs: Any) -> tuple[Labels, Labels]:
+    """Return the labels of baseline and treatment; 0 where a method gave no answer, which is wrong.
 
     Pairs in which an output with an answer has no label have nan for both.
     """
-    found = {}
-    for end in ("1", "2"):
-        has_no_answer = pairs[f"value_{end}"].isna()
-        found[end] = pairs[f"label_{end}"].mask(has_no_answer, 0.0).to_numpy(dtype=float)
-    is_incomplete = np.isnan(found["1"]) | np.isnan(found["2"])
-    return {end: np.where(is_incomplete, np.nan, values) for end, values in found.items()}
+    baseline, treatment = (
+        pairs[f"label_{side}"].mask(pairs[f"value_{side}"].isna(), 0.0).to_numpy(dtype=float)
+        for side in ("baseline", "treatment")
+    )
+    is_incomplete = np.isnan(baseline) | np.isnan(treatment)
+    return np.where(is_incomplete, np.nan, baseline), np.where(is_incomplete, np.nan, treatment)

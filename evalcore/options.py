@@ -11,6 +11,7 @@ from ngramscan.statistics.pass_rates import PassRate
 # Types of options that several commands have.
 Name = Annotated[str | None, Option(metavar="NAME")]
 Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
+Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 ColumnName = Annotated[str | None, Option(metavar="COLUMN")]
 ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
 File = Annotated[str | Path | None, Option(metavar="FILE")]

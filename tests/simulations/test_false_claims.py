@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import evalcore
-from evalcore.commands.compare import CompareRow, compare_methods
 from evalcore.commands.link import LinkRow, PatternCount
+from evalcore.compare_rows import CompareRow, compare_methods
 from evalcore.paired_tests import Settings
 from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.scores import ScoreRow

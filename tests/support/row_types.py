@@ -3,14 +3,14 @@
 from typing import Any, get_type_hints
 
 from evalcore.commands.agreement import AgreementRow, VoteRow
-from evalcore.commands.compare import AverageRow, CompareRow
-from evalcore.commands.efficiency import EfficiencyRow
 from evalcore.commands.link import LinkRow, RankRow
-from evalcore.commands.outcomes import AnswersRow, OutcomeRow, WinRow
 from evalcore.commands.plan import PlanRow, PowerCurveRow
 from evalcore.commands.rank import RankedRow
 from evalcore.commands.show import ShowRow
+from evalcore.compare_rows import AverageRow, CompareRow
+from evalcore.efficiency_rows import EfficiencyRow
 from evalcore.judge_sample import LabelShareRow
+from evalcore.outcomes_rows import AnswersRow, OutcomeRow, WinRow
 from evalcore.prevalence_links import SlopeRow
 from evalcore.scores import ScoreRow
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow
