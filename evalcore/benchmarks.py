@@ -40,12 +40,12 @@ class Dataset:
 
 @cache
 def _entries() -> dict[str, Benchmark]:
-    found = {}
+    entries = {}
     for file in (resources.files("evalcore") / "benchmarks").iterdir():
         for name, fields in parse_yaml(read_text(file), file.name).get("benchmarks", {}).items():
             entry = {**fields, "name": name, "prompts": file.name}
-            found[name] = as_type(entry, Benchmark, f"{file.name}: {name}")
-    return found
+            entries[name] = as_type(entry, Benchmark, f"{file.name}: {name}")
+    return entries
 
 
 @cache
@@ -58,10 +58,10 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
     """Return a shipped benchmark, or one for a file of questions with id, question and answer."""
     columns = {"id": "id", "question": "question", "answer": "answer"}
     columns |= zip(columns, fields, strict=False)
-    if known := benchmarks().get(name or ""):
+    if shipped := benchmarks().get(name or ""):
         if named := [name for name in columns if columns[name] != name]:
             raise InputError(f"--{named[0]}-field", f"the columns of {name} are fixed")
-        return known
+        return shipped
     if data is None or not has_rows(data):
         meant = suggestion(name or "", benchmarks()) or f"; known: {', '.join(benchmarks())}"
         cure = "for your own questions give --data FILE (JSONL, CSV, JSON or Parquet)"
@@ -73,10 +73,10 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
     return replace(_entries()["questions"], name=name or stem, columns=columns)
 
 
-def chosen_benchmark(asked: BenchmarkOptions) -> Benchmark:
+def chosen_benchmark(options: BenchmarkOptions) -> Benchmark:
     """Return the benchmark that options choose."""
-    columns = asked.id_field, asked.question_field, asked.answer_field
-    return find_benchmark(asked.dataset, asked.data, *columns)
+    columns = options.id_field, options.question_field, options.answer_field
+    return find_benchmark(options.dataset, options.data, *columns)
 
 
 def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:

@@ -26,7 +26,7 @@ _NAMES = ("dataset", "model", "epoch")
 
 
 @dataclass(frozen=True, slots=True)
-class _Label:
+class _PlacedLabel:
     place: str
     row: ScoreRow
 
@@ -95,17 +95,19 @@ def _as_verdicts(placed: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, di
     ]
 
 
-def _rows_of(table: Table, placed: Any) -> Iterator[_Label]:
+def _rows_of(table: Table, placed: Any) -> Iterator[_PlacedLabel]:
     completed: Any = complete_table(placed).rows
     if not completed:
         raise InputError(name_of(table), "no labels")
     for (place, _), row in zip(completed, read_scores(completed, ScoreRow), strict=True):
         if row.value is not None:
-            yield _Label(place, row)
+            yield _PlacedLabel(place, row)
 
 
-def _by_output(labels: Iterator[_Label], names: Sequence[str]) -> dict[tuple[Any, ...], _Label]:
-    by_output = dict[tuple[Any, ...], _Label]()
+def _by_output(
+    labels: Iterator[_PlacedLabel], names: Sequence[str]
+) -> dict[tuple[Any, ...], _PlacedLabel]:
+    by_output = dict[tuple[Any, ...], _PlacedLabel]()
     for label in labels:
         first = by_output.setdefault(tuple(getattr(label.row, name) for name in names), label)
         if first is not label:
@@ -118,7 +120,7 @@ def _by_output(labels: Iterator[_Label], names: Sequence[str]) -> dict[tuple[Any
     return by_output
 
 
-def _refuse_other_document(label: _Label, score: ScoreRow) -> None:
+def _refuse_other_document(label: _PlacedLabel, score: ScoreRow) -> None:
     if label.row.hash and score.hash and label.row.hash != score.hash:
         problem = f"id {score.id} of {score.method} is about another document in the scores"
         raise InputError(label.place, f"{problem}: their hashes differ")

@@ -16,7 +16,7 @@ _MOST_NOTICES = 4
 
 @dataclass(frozen=True, slots=True)
 class Messages:
-    """What a command says beside its rows; `+` puts those of one step after those of another."""
+    """The messages of a command about its rows; `+` joins those of two steps."""
 
     heading: str = ""
     """A line above the rows."""
@@ -46,7 +46,7 @@ class CellLevels(NamedTuple):
 def describe_left_out(unit: str, cells: Iterable[CellLevels], lowest: int) -> Messages:
     """Say how many pairs or problems (`unit`) are left out of cells, and why.
 
-    Those below the level `lowest` are left out. A cell of which nothing remains is a failure.
+    Those below the level `lowest` are left out. A cell that loses everything is a failure.
     """
     notices, failures, totals = list[str](), list[str](), np.zeros(5, dtype=int)
     for cell in cells:

@@ -174,7 +174,7 @@ class AnswersRow:
 
 @dataclass(frozen=True, slots=True)
 class AnswerLevels:
-    """What each method is known to have answered to each problem."""
+    """How much is known about the answer of each method to each problem."""
 
     levels: Frame
     """How much is known, up to RIGHT; a column for each method, the adaptive one first. The index

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evalcore.answer_table import Frame
 from ngramscan.errors import InputError
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.planning import Design, McNemarDesign, TiltingDesign, normal_sample
+from ngramscan.statistics.resampling import Floats
 from ngramscan.statistics.two_samples import is_binary
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Frame: TypeAlias = "pd.DataFrame"
-Floats: TypeAlias = NDArray[np.float64]
 _VALUES = ["value_baseline", "value_treatment"]
 
 

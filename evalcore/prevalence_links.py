@@ -19,7 +19,7 @@ from evalcore.answer_table import (
     make_answer_table,
 )
 from evalcore.messages import CellLevels, Messages, describe_left_out
-from evalcore.options import ColumnName, Draws, File, Seed
+from evalcore.options import ColumnName, DrawCount, OptionalFile, Seed
 from evalcore.pairing import describe_overlap_of_pairs, find_pairs
 from evalcore.score_options import PairBy
 from evalcore.scores import read_all
@@ -42,7 +42,7 @@ SAME_COUNTS = "no corrected slope: the two corpora have the same counts"
 SHARED_NOISE = "slopes are corrected with {}, but not for noise that both corpora share"
 NO_SLOPE = "no slope: the counts do not vary, or only with covariates"
 PREVALENCE, ALSO, PLACEBO = "prevalence", "also", "placebo"
-Counts = Mapping[str, float]
+GroupCounts = Mapping[str, float]
 """The count of each group."""
 
 
@@ -77,10 +77,10 @@ class ProblemOptions:
     count: ColumnName = None
     covariate: Annotated[str | Sequence[str], Option(metavar="COLUMN")] = ()
     without: Annotated[str | Sequence[str], Option(metavar="GROUP")] = ()
-    also: File = None
-    placebo: File = None
+    also: OptionalFile = None
+    placebo: OptionalFile = None
     level: Level = 0.95
-    resamples: Draws = 10_000
+    resamples: DrawCount = 10_000
     seed: Seed = 1
     cluster: ColumnName = None
 
@@ -146,7 +146,7 @@ class SlopeRow:
     slope is not a finding."""
 
 
-class _Cell(NamedTuple):
+class _GroupedCell(NamedTuple):
     """The answers of a method, or the pairs of answers of two, by groups."""
 
     names: Mapping[str, Any]
@@ -160,7 +160,7 @@ class _CountSet(NamedTuple):
 
     name: str
     role: str
-    counts: Counts
+    counts: GroupCounts
 
 
 class _Correction(NamedTuple):
@@ -330,7 +330,7 @@ class _ValuedAnswers(NamedTuple):
     overlap: str = ""
 
 
-def _make_cells(table: Frame, problems: Frame) -> tuple[list[_Cell], Messages]:
+def _make_cells(table: Frame, problems: Frame) -> tuple[list[_GroupedCell], Messages]:
     """Return the methods of each benchmark, model and rule, then their pairs, and messages."""
     valued, notices = list[_ValuedAnswers](), list[str]()
     columns = [name for name in CELL if name != "group"]
@@ -373,7 +373,7 @@ def _value_pairs(
         yield _ValuedAnswers({**names, **methods}, valued, describe_overlap_of_pairs(pairs))
 
 
-def _group_answers(valued: _ValuedAnswers, problems: Frame) -> _Cell | None:
+def _group_answers(valued: _ValuedAnswers, problems: Frame) -> _GroupedCell | None:
     """Return the means of answers by group of problems; None: no result is known."""
     answers = valued.answers
     counted_answers = answers[answers["lowest_level"] >= NOT_ANSWERED]
@@ -384,7 +384,7 @@ def _group_answers(valued: _ValuedAnswers, problems: Frame) -> _Cell | None:
     grouped = values.join(problems, on="source").groupby("on")[averaged]
     clusters = problems.groupby("on")["cluster"].first()
     groups = grouped.mean().assign(size=grouped.size()).join(clusters)
-    return _Cell(valued.names, len(answers) - len(counted_answers), groups)
+    return _GroupedCell(valued.names, len(answers) - len(counted_answers), groups)
 
 
 def _sources(answers: Frame, side: str = "") -> Any:
@@ -394,7 +394,10 @@ def _sources(answers: Frame, side: str = "") -> Any:
 
 
 def _make_row(
-    cell: _Cell, count_set: _CountSet, count_sets: Sequence[_CountSet], options: ProblemOptions
+    cell: _GroupedCell,
+    count_set: _CountSet,
+    count_sets: Sequence[_CountSet],
+    options: ProblemOptions,
 ) -> SlopeRow:
     groups = cell.groups[cell.groups.index.isin([*count_set.counts])]
     x = _logarithms(groups, count_set.counts)
@@ -430,7 +433,7 @@ def _make_row(
 
 
 def _correct_slope(
-    groups: Frame, counts: Counts, instrument: Counts, options: ProblemOptions
+    groups: Frame, counts: GroupCounts, instrument: GroupCounts, options: ProblemOptions
 ) -> _Correction:
     """Correct a slope by the counts of another corpus, over groups that both have."""
     common = groups[groups.index.isin([*instrument])]
@@ -446,7 +449,7 @@ def _correct_slope(
     return _Correction(related.correlation, slope, slope.note if slope else NOT_RELATED)
 
 
-def _logarithms(groups: Frame, counts: Counts) -> Any:
+def _logarithms(groups: Frame, counts: GroupCounts) -> Any:
     return np.log10(np.array([counts[group] for group in groups.index]) + 0.5)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from evalcore.answer_table import CELL, LOWEST_COUNTED, NoAnswer
 from evalcore.commands.logs import Log, is_log, read_logs
 from evalcore.messages import Messages
-from evalcore.options import ColumnName, ColumnNames, Names
+from evalcore.options import ColumnName, ColumnNames, OptionNames
 from evalcore.scores import GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
 from ngramscan.options import OPTIONS, Option
@@ -46,8 +46,8 @@ class ScoreOptions:
     heading: ClassVar[str] = OPTIONS
 
     by: ColumnNames = ("dataset", "model")
-    rule: Names = ()
-    run: Names = ()
+    rule: OptionNames = ()
+    run: OptionNames = ()
     no_answer: NoAnswer = "wrong"
     right_from: Annotated[float | None, Option(metavar="VALUE", over=0, most=1)] = None
     pair_by: PairBy = "hash"

@@ -16,7 +16,7 @@ from evalcore.efficiency_rows import (
     make_output_table,
     name_output,
 )
-from evalcore.options import Draws, File, FileOrFolder, Seed
+from evalcore.options import DrawCount, FileOrFolder, OptionalFile, Seed
 from evalcore.records import read_records
 from evalcore.score_options import ScoreOptions
 from evalcore.scores import GroupedRow
@@ -91,12 +91,12 @@ def efficiency(
     scores: GivenTables,
     *,
     outputs: FileOrFolder = None,
-    usage: File = None,
+    usage: OptionalFile = None,
     baseline: Annotated[str, Option(metavar="METHOD")] = _BASELINE,
     tokens: Literal["completion", "total"] = "completion",
     price_in: Price = None,
     price_out: Price = None,
-    resamples: Draws = 2000,
+    resamples: DrawCount = 2000,
     seed: Seed = 1,
     figure: NewFile = None,
     **options: Annotated[Any, Shared(ScoreOptions)],

@@ -17,14 +17,14 @@ from evalcore.benchmarks import load_dataset
 from evalcore.commands.logs import refuse_logs
 from evalcore.endpoint import (
     Ask,
-    Question,
+    PromptRequest,
     ask_and_keep,
     open_endpoint,
     read_key,
     request_parameters,
 )
 from evalcore.finish_reasons import describe_finish_reason
-from evalcore.judge_sample import STRATA, LabelShareRow, Sample, draw_sample, make_label_shares
+from evalcore.judge_sample import STRATA, JudgeSample, LabelShareRow, draw_sample, make_label_shares
 from evalcore.judgements import (
     JudgeCase,
     JudgeRow,
@@ -62,9 +62,9 @@ def _ask_judge(
     recorded = journal.get(source, blank.model, requests)
     replies = {request: json.loads(reply.text) for request, reply in recorded.items()}
     new = [request for request in requests if request not in replies]
-    todo = [Question(replace(blank, id=request), json.loads(request)[0]) for request in new]
+    todo = [PromptRequest(replace(blank, id=request), json.loads(request)[0]) for request in new]
 
-    def keep(question: Question, answer: Record) -> str:
+    def keep(question: PromptRequest, answer: Record) -> str:
         request, model = question.record.id, blank.model
         if answer.refusal is None and (incomplete := _why_incomplete(answer)):
             return f"the reply was {incomplete}"
@@ -102,7 +102,7 @@ def _without_reply(rows: Sequence[JudgeRow]) -> tuple[list[str], list[str]]:
 
 def _draw(
     cases: Sequence[JudgeCase], number: int | None, per: Sequence[str], shares: object, seed: int
-) -> Sample | None:
+) -> JudgeSample | None:
     """Draw outputs from those that can be judged; None: no number is given."""
     if number is None:
         if per or shares:
@@ -122,16 +122,16 @@ def _print_judged(
     console: Console, rows: Sequence[JudgeRow], shares: Sequence[LabelShareRow]
 ) -> None:
     columns = ("dataset", "model", "method", "rule", "labels", "n", "judged", "mean")
-    judged = []
+    runs = []
     for run, group in groupby(rows, group_of):
         members = list(group)
         values = [row.value for row in members if row.value is not None]
         mean = f"{100 * sum(values) / len(values):.1f}" if values else cell(None)
         labels = Counter(row.answer for row in members if row.answer)
-        shown = [f"{label}: {n}" for label, n in sorted(labels.items()) if len(labels) <= 8]
-        judged.append((*run, ", ".join(shown), cell(len(members)), cell(labels.total()), mean))
-    if judged:
-        table = dict(zip(columns, zip(*judged, strict=True), strict=True))
+        label_counts = [f"{label}: {n}" for label, n in sorted(labels.items()) if len(labels) <= 8]
+        runs.append((*run, ", ".join(label_counts), cell(len(members)), cell(labels.total()), mean))
+    if runs:
+        table = dict(zip(columns, zip(*runs, strict=True), strict=True))
         print_columns(console, table, Layout(5, frozenset({"labels"}), ("labels", "judged")))
     if shares:
         title = f"Shares of labels in all {shares[0].population:,} outputs"
@@ -199,38 +199,44 @@ def judge(
     $ evalcore judge outputs/imo-proofbench --dataset imo-proofbench --judge NAME \
           --base-url http://localhost:8000/v1 -o judged.jsonl
     """
-    asked = JudgeOptions(**options)
+    judge_options = JudgeOptions(**options)
     refuse_logs(Path(outputs))
-    benchmark = benchmark_of(Path(outputs), asked)
+    benchmark = benchmark_of(Path(outputs), judge_options)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
         raise InputError("--scores", "missing; only wrong answers have causes of failure")
-    problems = load_dataset(benchmark, asked.data)
-    clusters = problems.clusters(asked.cluster)
+    problems = load_dataset(benchmark, judge_options.data)
+    clusters = problems.clusters(judge_options.cluster)
     value = 0.0 if task == "failure-causes" else None
-    wanted = None if scores is None else outputs_valued(scores, value)
-    sent = request_parameters(asked.temperature, asked.max_tokens, asked.params)
-    key = read_key(asked.api_key_env)
-    records = read_chosen(Path(outputs), asked, problems.name, progress.notice)
+    wanted_outputs = None if scores is None else outputs_valued(scores, value)
+    parameters = request_parameters(
+        judge_options.temperature, judge_options.max_tokens, judge_options.params
+    )
+    key = read_key(judge_options.api_key_env)
+    records = read_chosen(Path(outputs), judge_options, problems.name, progress.notice)
     records = in_order(records, problems)
-    if wanted is not None:
-        records = [record for record in records if key_of(record) in wanted]
-    cases = [*make_cases(prompt, problems, records, sent)]
-    drawn = _draw(cases, sample, per, shares, seed)
-    weights = drawn.weights if drawn else {}
-    if drawn:
+    if wanted_outputs is not None:
+        records = [record for record in records if key_of(record) in wanted_outputs]
+    cases = [*make_cases(prompt, problems, records, parameters)]
+    drawn_sample = _draw(cases, sample, per, shares, seed)
+    weights = drawn_sample.weights if drawn_sample else {}
+    if drawn_sample:
         cases = [case for case in cases if key_of(case.record) in weights]
     requests = dict.fromkeys(case.request for case in cases if case.request)
     rows, reasons = list[JudgeRow](), Counter[str]()
     chosen = list(dict.fromkeys(judges))
-    url = asked.base_url or ""
+    url = judge_options.base_url or ""
     journal_path = Path(journal or user_cache_path("ngramscan") / "judgements.sqlite")
     with Journal(journal_path) as reply_journal:
         for name in chosen:
-            blank = Record(id="", dataset="", model=name, method="", output=None, parameters=sent)
-            with open_endpoint(asked.base_url, key, asked.rate, asked.timeout_s, progress) as ask:
+            blank = Record(
+                id="", dataset="", model=name, method="", output=None, parameters=parameters
+            )
+            with open_endpoint(
+                judge_options.base_url, key, judge_options.rate, judge_options.timeout_s, progress
+            ) as ask:
                 replies, missing = _ask_judge(
-                    ask, blank, requests, reply_journal, url, asked.concurrency, progress
+                    ask, blank, requests, reply_journal, url, judge_options.concurrency, progress
                 )
             for case in cases:
                 if case.request in missing:
@@ -241,11 +247,11 @@ def judge(
                 weight = weights.get(key_of(case.record))
                 rows.append(replace(row, weight=weight, cluster=clusters.get(case.problem.id)))
     notices, failures = _without_reply(rows)
-    summed = list[LabelShareRow]()
-    if drawn:
-        notices.append(drawn.described)
+    label_shares = list[LabelShareRow]()
+    if drawn_sample:
+        notices.append(drawn_sample.described)
         rules = [f"judge:{name}" for name in chosen] if cases else []
-        summed += make_label_shares(rows, rules, prompt.labels or (), drawn)
+        label_shares += make_label_shares(rows, rules, prompt.labels or (), drawn_sample)
     total = f"{len(cases) * len(chosen)} judgements are missing"
     failures += [f"{n} of {total} ({why}); run again for only these" for why, n in reasons.items()]
     return Result(
@@ -253,6 +259,6 @@ def judge(
         JudgeRow,
         notices,
         failures,
-        print_table=partial(_print_judged, rows=rows, shares=summed),
-        files=[(shares, summed, LabelShareRow)],
+        print_table=partial(_print_judged, rows=rows, shares=label_shares),
+        files=[(shares, label_shares, LabelShareRow)],
     )

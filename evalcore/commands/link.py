@@ -13,7 +13,7 @@ import numpy as np
 
 from evalcore.commands.compare import difference_text
 from evalcore.compare_rows import CompareRow, compare_methods
-from evalcore.options import Names
+from evalcore.options import OptionNames
 from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.score_options import PairBy, without_hashes
 from evalcore.scores import read_all
@@ -341,10 +341,10 @@ def link(
     *,
     problems: bool = False,
     measure: Literal["occurrences", "documents"] = "occurrences",
-    tier: Names = (),
+    tier: OptionNames = (),
     rename: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
-    rule: Names = (),
-    run: Names = (),
+    rule: OptionNames = (),
+    run: OptionNames = (),
     pair_by: PairBy = "hash",
     ranks: RowsFile = None,
     figure: NewFile = None,

@@ -10,7 +10,7 @@ import numpy as np
 from evalcore.answer_table import NAMES, describe_documents, make_answer_table, name_cell
 from evalcore.compare_rows import pair_methods
 from evalcore.messages import CellLevels, Messages, describe_left_out
-from evalcore.options import Difference, Methods
+from evalcore.options import LeastDifference, Methods
 from evalcore.pairing import describe_overlap_of_pairs, find_pairs
 from evalcore.pilots import AssumedClusters, Variation, assume_variation, make_design, measure_pilot
 from evalcore.score_options import ScoreOptions
@@ -282,7 +282,7 @@ def plan(
     *scores: Annotated[Table, Option(metavar="[SCORES]...", is_optional=True)],
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Methods = (),
-    difference: Difference = 0.05,
+    difference: LeastDifference = 0.05,
     power: Annotated[float, Option(over=0.05, under=1)] = 0.8,
     problems: Annotated[int | None, Option(metavar="N", least=2)] = None,
     epochs: Annotated[int | Sequence[int], Option(metavar="N", least=1)] = (),

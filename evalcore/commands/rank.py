@@ -28,6 +28,7 @@ from ngramscan.rows import Heading, Label, Plot, Share, row_kind
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.judged_means import JudgedMean
 from ngramscan.statistics.ranks import PairTest, estimate_ranks
+from ngramscan.statistics.resampling import Floats
 from ngramscan.statistics.streams import stream
 from ngramscan.statistics.two_samples import estimate_clustered_accuracy, estimate_mean, is_binary
 
@@ -38,7 +39,6 @@ _IN_COMMON = {
     "models": ["dataset", "method", "group", "rule"],
 }
 """The columns that all in a list have in common, by what is ranked."""
-Floats = NDArray[np.float64]
 _LEGEND = (
     "rank: with limits that hold for all of a list together; accuracy: in percent, with the"
     " interval of each; better, worse: how many of the others are significantly so"
