@@ -22,6 +22,7 @@ from evalcore.documents import join_tasks, name_documents
 from evalcore.options import ColumnName, ColumnNames, Names
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import OPTIONS, Option
 from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables
@@ -127,7 +128,9 @@ def _refuse_rules(rows: Sequence[ScoreRow]) -> None:
     for dataset in dict.fromkeys(row.dataset for row in rows):
         known = dict.fromkeys(row.rule for row in rows if row.dataset == dataset)
         if len(known) > 1:
-            raise InputError(dataset, f"scored by {', '.join(known)}; choose one with --rule")
+            raise InputError(
+                dataset, f"scored by {', '.join(known)}; choose one with " + OptionUse("rule")
+            )
 
 
 def without_hashes(rows: Iterable[GroupedRow]) -> list[GroupedRow]:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.planning import Design, McNemarDesign, TiltingDesign, normal_sample
 from ngramscan.statistics.two_samples import is_binary
@@ -135,7 +136,7 @@ def assume_variation(
         if round(within - variance, 9) > 0:
             problem = "a method can't agree with itself less than with another one"
             least = f"expected at least {1 - variance:.3g}"
-            raise InputError(f"--self-agreement {self_agreement:g}", f"{problem}; {least}")
+            raise InputError(OptionUse("self_agreement", self_agreement), f"{problem}; {least}")
     return Variation(
         between=max(0.0, variance - (within or 0.0)),
         within=within,
@@ -150,4 +151,4 @@ def _check_agreement(first: float, second: float, agreement: float) -> None:
     least, most = abs(1 - first - second), 1 - abs(second - first)
     if not round(least, 9) <= round(agreement, 9) <= round(most, 9):
         problem = f"expected {least:.3g} to {most:.3g} for accuracies of {first:g} and {second:g}"
-        raise InputError(f"--agreement {agreement:g}", problem)
+        raise InputError(OptionUse("agreement", agreement), problem)

@@ -26,6 +26,7 @@ from evalcore.pairing import (
 from evalcore.scores import read_all
 from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import OPTIONS, Level, Option
 from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import refuse_other
@@ -204,7 +205,7 @@ def link_problems(
     known = [*problems["on"].unique()]
     if wrong := [group for group in options.without if group not in known]:
         problem = f"no such value of {column}; available: {some_of(known)}"
-        raise InputError(f"--without {wrong[0]}", problem)
+        raise InputError(OptionUse("without", wrong[0]), problem)
     sets = _read_sets(counts, options, known)
     cells, messages = _cells(table, problems)
     messages["notices"] = [
@@ -257,10 +258,11 @@ def _refuse_shared_ids(table: Frame) -> None:
     """Raise an InputError if an id names several problems, whose counts can't be told apart."""
     if table["benchmark"].nunique() > 1:
         is_shared = table.groupby("id")["benchmark"].nunique().gt(1).any()
-        problem = "two benchmarks have the same ids; give the scores of one"
+        problem: Text = "two benchmarks have the same ids; give the scores of one"
     else:
         is_shared = table.groupby("id")["problem"].nunique().gt(1).any()
-        problem = "an id names different documents; join counts by another column, with --on"
+        cure = "join counts by another column, with " + OptionUse("on")
+        problem = "an id names different documents; " + cure
     if is_shared:
         raise InputError("scores", problem)
 
@@ -273,9 +275,9 @@ def _problems(given: Any, on: str, cluster: str | None, covariates: Sequence[str
     import pandas as pd
 
     columns = [*given[0][1]]
-    refuse_other("--on", on, columns)
-    refuse_other("--cluster", [cluster] if cluster else [], columns)
-    refuse_other("--covariate", covariates, columns)
+    refuse_other("on", on, columns)
+    refuse_other("cluster", [cluster] if cluster else [], columns)
+    refuse_other("covariate", covariates, columns)
     found: dict[tuple[str, str, str], tuple[Any, ...]] = {}
     for place, row in given:
         labels = key_in(place, row, on), key_in(place, row, cluster or on)
@@ -300,7 +302,7 @@ def _refuse_split_groups(problems: Frame, on: str, cluster: str | None) -> None:
         cure = "each is within one group, and groups are independent already; leave it out"
     else:
         cure = "expected a column with one value for each group"
-    raise InputError(f"--cluster {cluster}", f"{where}; {cure}")
+    raise InputError(OptionUse("cluster", cluster), f"{where}; {cure}")
 
 
 def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:

@@ -17,6 +17,7 @@ from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Benchmark, Fields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Wording, joined
 from ngramscan.reading.output_paths import group_of
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items
@@ -202,7 +203,9 @@ def find_layout(path: Path) -> str:
     layouts = {layout for file in files if (layout := _layout_of(file))} or {_OURS}
     if len(layouts) > 1:
         problem = f"it has outputs in the layouts {', '.join(sorted(layouts))}"
-        raise InputError(path, f"{problem}; choose one with --layout, or give them apart")
+        raise InputError(
+            path, f"{problem}; choose one with " + OptionUse("layout") + ", or give them apart"
+        )
     return layouts.pop()
 
 
@@ -265,7 +268,9 @@ def _complete(path: Path, layout: str, fields: Fields, wanted: Fields) -> Fields
     if layout == _OURS:
         return fields
     if "method" not in fields | wanted:
-        raise InputError(path, "this layout does not name the method; give it with --method")
+        raise InputError(
+            path, "this layout does not name the method; give it with " + OptionUse("method")
+        )
     return fields | wanted
 
 
@@ -274,9 +279,11 @@ def benchmark_of(outputs: Path, asked: RecordOptions) -> Benchmark:
     if not asked.dataset and not asked.data and asked.layout in {"auto", _OURS}:
         records = read_records(outputs, asked.layout, asked.method)
         names = list(dict.fromkeys(record.dataset for record in records))
-        known = [f"--dataset {name}" for name in names if name in benchmarks()]
-        cure = " or ".join(known) or "--data FILE, the file with the questions"
-        raise InputError(outputs, f"it has outputs of {', '.join(names)}; add {cure}")
+        problem = f"it has outputs of {', '.join(names)}; add "
+        if known := [OptionUse("dataset", name) for name in names if name in benchmarks()]:
+            raise InputError(outputs, problem + joined(known, " or "))
+        cure = OptionUse("data", placeholder="FILE") + ", the file with the questions"
+        raise InputError(outputs, problem + cure)
     benchmark = chosen_benchmark(asked)
     if asked.cluster is None or asked.cluster in benchmark.columns:
         return benchmark
@@ -299,9 +306,11 @@ def _files_of(path: Path, layout: str) -> list[Path]:
     if not files and layout == _OURS:
         files = [file for file in sorted(path.rglob("*.json")) if _layout_of(file) == _OURS]
     if not files:
-        problem = "contains no outputs; `evalcore run -o FOLDER` writes them"
+        run = Wording("`evalcore run -o FOLDER`", "`evalcore.run(output=FOLDER)`")
+        problem = "contains no outputs; " + run + " writes them"
         if others := sorted(path.rglob("*.json*")):
-            problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
+            cure = "another " + OptionUse("layout") + f" may fit {others[0].name}"
+            problem = f"no {suffix} files in it; " + cure
         raise InputError(path, problem if path.is_dir() else "no such file or folder")
     return files
 

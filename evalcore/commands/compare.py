@@ -47,6 +47,7 @@ from evalcore.pairing import (
 )
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting import refuse_other
@@ -249,7 +250,7 @@ def compare_methods(
     is compared with all others. With labels of people, one for each row or nan, differences by a
     judge are corrected.
     """
-    refuse_other("--family", family, NAMES)
+    refuse_other("family", family, NAMES)
     table = to_table(rows, by)
     if labels is not None:
         table = table.assign(label=labels[table.index])
@@ -302,8 +303,8 @@ def _choose_baseline(
     if (baseline is None) == all_pairs:
         return baseline, []
     if all_pairs or len(methods) != 2:
-        problem = "expected either a baseline or --all-pairs; the methods are"
-        raise InputError("--baseline", f"{problem} {', '.join(methods)}")
+        problem = "expected either a baseline or " + OptionUse("all_pairs") + "; the methods are"
+        raise InputError(OptionUse("baseline"), problem + f" {', '.join(methods)}")
     named = {name.lower() for name in treatments}
     first, second = methods if methods[0].lower() not in named else reversed(methods)
     return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
@@ -317,10 +318,10 @@ def pairs_of_methods(
         return list(combinations(known, 2))
     names = {name.lower(): name for name in reversed(known)}
     first, *others = (names.get(given.lower(), given) for given in (baseline, *treatments))
-    refuse_other("--baseline", first, known)
-    refuse_other("--treatment", others, known)
+    refuse_other("baseline", first, known)
+    refuse_other("treatment", others, known)
     if first in others:
-        raise InputError(f"--treatment {first}", "this method is the baseline, too")
+        raise InputError(OptionUse("treatment", first), "this method is the baseline, too")
     return [(first, name) for name in others or known if name != first]
 
 
@@ -678,7 +679,10 @@ def compare(
     asked = CompareOptions(**options)
     chosen, notices, failures = asked.read(scores, weight, is_one_rule=False)
     if len(asked.rates) > 1:
-        raise InputError("--pass-hat", "not allowed with --pass-at; compare one at a time")
+        raise InputError(
+            OptionUse("pass_hat"),
+            "not allowed with " + OptionUse("pass_at") + "; compare one at a time",
+        )
     for rate in asked.rates:
         chosen, of_passes = take_passes(chosen, rate, counts_no_answer=asked.no_answer == "wrong")
         notices += of_passes

@@ -22,6 +22,7 @@ from evalcore.pairing import (
 from evalcore.records import Record, read_records
 from evalcore.scores import NO_ANSWER, UNKNOWN, GroupedRow, key_of
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Wording
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, for_paper, print_pooled, to_columns
@@ -35,6 +36,7 @@ from ngramscan.statistics.two_samples import estimate_accuracy, estimate_cluster
 
 Usage = Record | UsageRow
 Price = Annotated[float | None, Option(metavar="DOLLARS", least=0, most=10**9)]
+_ROWS_OF_USAGE = Wording("rows of `evalcore logs --usage`", "rows of `evalcore.logs(usage=FILE)`")
 _BASELINE = "zero-shot"
 FARTHEST = 20.0
 """There is no interval of a cost that reaches beyond so many times the value, or one part in so
@@ -467,22 +469,26 @@ def efficiency(
     $ evalcore efficiency scores.jsonl --outputs outputs/ --price-in 0.5 --price-out 1.5
     """
     if (price_in is None) != (price_out is None):
-        missing = "--price-out" if price_out is None else "--price-in"
+        missing = OptionUse("price_out" if price_out is None else "price_in")
         raise InputError(missing, "missing; costs need both prices, each per million tokens")
     if outputs and usage:
-        raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
+        problem = "not allowed with " + OptionUse("outputs") + "; both hold the tokens"
+        raise InputError(OptionUse("usage"), problem)
     if not outputs and not usage:
-        raise InputError("--outputs", "missing; scores don't hold token counts (or give --usage)")
+        cure = "or give " + OptionUse("usage")
+        raise InputError(
+            OptionUse("outputs"), "missing; scores don't hold token counts (" + cure + ")"
+        )
     skipped = list[str]()
     used: Sequence[Usage] = []
     if outputs:
         used = read_records(Path(outputs), on_notice=skipped.append)
     if usage:
-        used = read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`")
+        used = read_rows(Path(usage), UsageRow, _ROWS_OF_USAGE)
     asked = ScoreOptions(**options)
     chosen, notices, failures = asked.read(scores)
     if baseline != _BASELINE:
-        refuse_other("--baseline", baseline, (row.method for row in chosen))
+        refuse_other("baseline", baseline, (row.method for row in chosen))
     prices = np.array([price_in, price_out], dtype=float)  # nan: not given
     table = _outputs(chosen, used, tokens, asked, baseline, prices)
     rows = list(_rows(table, baseline, Resampling(resamples, seed)))

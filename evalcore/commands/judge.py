@@ -44,6 +44,7 @@ from evalcore.scores import (
 )
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
+from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import Table
@@ -94,7 +95,7 @@ def choose_prompt(dataset: str, task: str) -> JudgePrompt:
     for name, prompt in msgspec.yaml.decode(text, type=dict[str, JudgePrompt]).items():
         if wanted.startswith(name):
             return prompt
-    raise InputError(f"--dataset {dataset}", "rules score its answers; use `evalcore score`")
+    raise InputError(OptionUse("dataset", dataset), "rules score its answers; use `evalcore score`")
 
 
 def judged_part(prompt: JudgePrompt, output: str) -> tuple[str, str]:
@@ -246,9 +247,12 @@ def _draw(
     """Draw outputs from those that can be judged; None: no number is given."""
     if number is None:
         if per or shares:
-            raise InputError("--per" if per else "--shares", "requires --sample N")
+            raise InputError(
+                OptionUse("per" if per else "shares"),
+                "requires " + OptionUse("sample", placeholder="N"),
+            )
         return None
-    refuse_other("--per", per, STRATA)
+    refuse_other("per", per, STRATA)
     per = per or STRATA[:3]
     strata = {}
     for problem, record, request in cases:
@@ -344,7 +348,7 @@ def judge(
     benchmark = benchmark_of(Path(outputs), asked)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
-        raise InputError("--scores", "missing; only wrong answers have causes of failure")
+        raise InputError(OptionUse("scores"), "missing; only wrong answers have causes of failure")
     problems = load_dataset(benchmark, asked.data)
     clusters = problems.clusters(asked.cluster)
     value = 0.0 if task == "failure-causes" else None

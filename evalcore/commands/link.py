@@ -17,6 +17,7 @@ from evalcore.pairing import PairBy, without_hashes
 from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, joined
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.reporting import refuse_other, to_frame
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
@@ -145,7 +146,7 @@ def _attested(
 ) -> Lists:
     """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
     wanted = [tier.upper() for tier in tiers]
-    refuse_other("--tier", wanted, (row.tier for row in patterns if row.tier))
+    refuse_other("tier", wanted, (row.tier for row in patterns if row.tier))
     wanted = wanted or ["T1", "T2"]
     table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
     if table.empty:
@@ -282,11 +283,11 @@ def _varies(rows: Sequence[SlopeRow], name: str) -> bool:
 
 def _refuse_ignored(problems: bool, of_methods: bool, asked: ProblemOptions) -> None:
     if problems and of_methods:
-        problem = "not allowed with --measure, --tier, --rename, --ranks"
-        raise InputError("--problems", problem)
+        others = [OptionUse(name) for name in ("measure", "tier", "rename", "ranks")]
+        raise InputError(OptionUse("problems"), "not allowed with " + joined(others, ", "))
     if not problems and asked != ProblemOptions():
-        other = ", ".join(f"--{name}" for name in vars(asked))
-        raise InputError("--problems", f"needed for these: {other}")
+        others = [OptionUse(name) for name in vars(asked)]
+        raise InputError(OptionUse("problems"), "needed for these: " + joined(others, ", "))
 
 
 @command
@@ -363,7 +364,7 @@ def link(
     if "difference" in given[0][1]:
         notices = list[str]()
         compared = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`")
-        refuse_other("--rule", rule, (row.rule for row in compared))
+        refuse_other("rule", rule, (row.rule for row in compared))
         compared = [row for row in compared if not rule or row.rule in rule]
     else:
         rows_of_scores, of_tables = read_all([given], [*rule], [*run])
@@ -380,11 +381,11 @@ def link(
     for method, name in names.items():
         if not name or method not in found:
             problem = "expected METHOD=NAME: a compared method, and a method with patterns"
-            raise InputError(f"--rename {method}={name}".rstrip("="), problem)
+            raise InputError(OptionUse("rename", f"{method}={name}".rstrip("=")), problem)
     if not (rows := list(_rows(attested, compared, measure))):
         there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
         problem = f"no compared pair of methods has patterns of these tiers; available: {there}"
-        raise InputError("counts", f"{problem} (see --rename)")
+        raise InputError("counts", f"{problem} (see " + OptionUse("rename") + ")")
     orders = list(_ranks(attested, compared, measure))
     if absent := [method for method in methods if method not in found]:
         notices.append(f"left out, because they have no patterns: {', '.join(absent)}")

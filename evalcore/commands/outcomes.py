@@ -25,6 +25,7 @@ from evalcore.pairing import (
 )
 from evalcore.scores import GroupedRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import refuse_other
@@ -251,13 +252,14 @@ def _find_levels(
     is_epoch = (epoch is None) | table["epoch"].isna() | (table["epoch"] == epoch)
     meant = table[table["method"].isin(methods) & is_epoch]
     is_graded = ~meant["value"].isin([0, 1, np.nan])
-    for is_unclear, problem in (
-        (meant.duplicated(keys), "several answers to one problem; choose one with --epoch N"),
-        (is_graded, "value {:g} is neither right nor wrong; set a limit with --right-from"),
-    ):
-        if is_unclear.any():
-            *first, value = meant.loc[is_unclear, [*names, "value"]].iloc[0]
-            raise InputError(", ".join(first), problem.format(value))
+    if (is_repeated := meant.duplicated(keys)).any():
+        repeated = meant.loc[is_repeated, names].iloc[0]
+        cure = "choose one with " + OptionUse("epoch", placeholder="N")
+        raise InputError(", ".join(repeated), "several answers to one problem; " + cure)
+    if is_graded.any():
+        *first, value = meant.loc[is_graded, [*names, "value"]].iloc[0]
+        cure = "set a limit with " + OptionUse("right_from")
+        raise InputError(", ".join(first), f"value {value:g} is neither right nor wrong; " + cure)
     table["level"] = meant["level"] + (meant["value"] == 1)
     table["cluster"] = table["cluster"].fillna("")  # groups need a value
     by_answer = table.groupby(["asked", *CELL, *_PROBLEM, "method"])
@@ -512,16 +514,16 @@ def outcomes(
     $ evalcore outcomes scores.jsonl --baselines strict --adaptive lenient --between rules
     """
     if not baselines:
-        raise InputError("--baselines", "expected at least one method")
+        raise InputError(OptionUse("baselines"), "expected at least one method")
     asked = ScoreOptions(**options)
     chosen, notices, failures = asked.read(scores, is_one_rule=between == "methods")
     if between == "rules":
         chosen = [*map(_as_rule, chosen)]
     methods, known = [adaptive, *baselines], [row.method for row in chosen]
-    refuse_other("--adaptive", adaptive, known)
-    refuse_other("--baselines", baselines, known)
+    refuse_other("adaptive", adaptive, known)
+    refuse_other("baselines", baselines, known)
     if twice := [name for name in methods if methods.count(name) > 1]:
-        raise InputError(f"--baselines {twice[0]}", "this method was given twice")
+        raise InputError(OptionUse("baselines", twice[0]), "this method was given twice")
     levels, answers, messages = _find_levels(chosen, methods, epoch, asked)
     messages["notices"] = notices + messages["notices"]
     messages["failures"] = failures + messages["failures"]

@@ -21,6 +21,7 @@ from evalcore.pairing import (
 )
 from evalcore.pilots import Clusters, Variation, assume_variation, make_design, measure_pilot
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting.columns import print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
@@ -187,13 +188,14 @@ def _curve(row: PlanRow, design: Design) -> Iterator[PowerCurveRow]:
 
 def _read_pilot(
     scores: Sequence[Table], baseline: str, treatments: Sequence[str], asked: ScoreOptions
-) -> tuple[list[_Planned], list[str], list[str]]:
+) -> tuple[list[_Planned], list[str], list[Text]]:
     """Return the pairs of methods of a pilot, notices, and failures."""
     rows, notices, failures = asked.read(scores, is_one_rule=False)
     known = [*dict.fromkeys(row.method for row in rows)]
     methods = pairs_of_methods(known, baseline, treatments)
     table = to_table(rows)
     planned, levels = list[_Planned](), list[tuple[str, Any, str]]()
+    without_plan: list[Text] = [*failures]
     for pairs in find_pairs(table, methods):
         names = {name: str(pairs[name].iloc[0]) for name in NAMES if name != "group"}
         title = name_cell(names.values())
@@ -205,20 +207,24 @@ def _read_pilot(
             planned.append(_Planned(names, variation))
         else:
             problem = "no plan: fewer than two problems, or the methods never differ"
-            failures.append(f"{title}: {problem}; try --accuracies")
+            without_plan.append(f"{title}: {problem}; try " + OptionUse("accuracies"))
     if not levels:
         raise InputError("scores", f"no benchmark and model has {baseline} and another method")
     messages = left_out("pair", levels, asked.lowest)
     notices += [*describe_documents(table), *messages["notices"]]
-    return planned, notices, [*messages["failures"], *failures]
+    return planned, notices, [*messages["failures"], *without_plan]
 
 
 def _choose_epochs(given: Sequence[int], variation: Variation, is_pilot: bool) -> list[int]:
     """Return the numbers of answers to plan for, by default that of the pilot."""
     epochs = [*dict.fromkeys(given)] or [variation.epochs]
     if variation.within is None and epochs != [1]:
-        cure = "a pilot with several answers of both methods" if is_pilot else "--self-agreement"
-        raise InputError(f"--epochs {epochs[-1]}", f"several answers to a problem need {cure}")
+        cure: Text = "a pilot with several answers of both methods"
+        if not is_pilot:
+            cure = OptionUse("self_agreement")
+        raise InputError(
+            OptionUse("epochs", epochs[-1]), "several answers to a problem need " + cure
+        )
     return epochs
 
 
@@ -227,10 +233,15 @@ def _assume(
 ) -> tuple[_Planned, list[str]]:
     """Return methods without names, of which these numbers are assumed, and a notice."""
     if len(accuracies) != 2 or not all(0 <= value <= 1 for value in accuracies):
-        raise InputError("--accuracies", "expected two fractions, as in --accuracies 0.6,0.65")
+        raise InputError(
+            OptionUse("accuracies"),
+            "expected two fractions, as in " + OptionUse("accuracies", "0.6,0.65"),
+        )
     first, second = accuracies
     if first == second:
-        raise InputError("--accuracies", "both are the same: there is no difference to find")
+        raise InputError(
+            OptionUse("accuracies"), "both are the same: there is no difference to find"
+        )
     variation = assume_variation((first, second), agreement, self_agreement)
     names = dict.fromkeys(("dataset", "model", "rule", "baseline", "treatment"), "")
     alike = f"{100 * (1 - (variation.discordance or 0)):.0f}% agreement"
@@ -258,12 +269,15 @@ def _check_clusters(size: int, icc: float, problems: int | None) -> list[str]:
     """Refuse clusters that don't fit together; return a notice if their correlation is missing."""
     if size == 1:
         if icc:
-            problem = "a correlation within clusters needs their size: --cluster-size 5"
-            raise InputError(f"--icc {icc:g}", problem)
+            size_of_five = OptionUse("cluster_size", 5)
+            problem = "a correlation within clusters needs their size: " + size_of_five
+            raise InputError(OptionUse("icc", icc), problem)
         return []
     if problems is not None and problems < 2 * size:
-        problem = f"fewer than two clusters of {size}; expected {2 * size} problems or more"
-        raise InputError(f"--problems {problems}", problem)
+        expected = f"expected {2 * size} problems or more"
+        raise InputError(
+            OptionUse("problems", problems), f"fewer than two clusters of {size}; {expected}"
+        )
     if icc:
         return []
     return ["problems of a cluster are taken as independent; --icc 0.1 says how alike they are"]
@@ -272,11 +286,15 @@ def _check_clusters(size: int, icc: float, problems: int | None) -> list[str]:
 def _check_inputs(scores: Sequence[Table], accuracies: Sequence[float], given: Any) -> None:
     """Refuse a pilot and assumptions together, and neither."""
     if bool(scores) == bool(accuracies):
-        raise InputError("plan", "expected either SCORES of a pilot or --accuracies")
+        raise InputError("plan", "expected either SCORES of a pilot or " + OptionUse("accuracies"))
     if scores and (given["agreement"] is not None or given["self_agreement"] is not None):
-        raise InputError("--agreement", "measured in the pilot; it requires --accuracies")
+        raise InputError(
+            OptionUse("agreement"), "measured in the pilot; it requires " + OptionUse("accuracies")
+        )
     if scores and not given["baseline"]:
-        raise InputError("--baseline", "a pilot needs one: the method to compare others with")
+        raise InputError(
+            OptionUse("baseline"), "a pilot needs one: the method to compare others with"
+        )
 
 
 @command
@@ -351,7 +369,7 @@ def plan(
     wanted = [epochs] if isinstance(epochs, int) else [*epochs]
     given = {"agreement": agreement, "self_agreement": self_agreement}
     _check_inputs(scores, assumed, given | {"baseline": baseline})
-    failures = list[str]()
+    failures = list[Text]()
     if baseline and scores:
         asked = ScoreOptions(**options)
         planned, notices, failures = _read_pilot(scores, baseline, treatment, asked)

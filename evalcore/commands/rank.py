@@ -16,6 +16,7 @@ from evalcore.options import Seed
 from evalcore.paired_tests import Comparison, Settings, compare_pairs, correct_pairs
 from evalcore.pairing import Frame, ScoreOptions, describe_documents, name_cell, to_table
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level
 from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table
@@ -233,14 +234,15 @@ def rank_entries(ranked: _List, settings: Settings) -> Iterator[RankedRow]:
     yield from sorted(rows, key=lambda row: row.rank)
 
 
-def _why_not_ranked(ranked: _List) -> str:
+def _why_not_ranked(ranked: _List) -> Text:
     """Return why a list can't be ranked; empty if it can be."""
     if not ranked.entries[0].scores.size:
         return f"{ranked.title}: no problem has a known result of all {len(ranked.entries)}"
     unlabelled = [entry for entry in ranked.entries if not entry.is_labelled]
     if ranked.is_judged and unlabelled:
         entry = name_cell([unlabelled[0].model, unlabelled[0].method])
-        return f"{ranked.title}: no label of {entry}; --labels needs some of each that is ranked"
+        cure = OptionUse("labels") + " needs some of each that is ranked"
+        return f"{ranked.title}: no label of {entry}; " + cure
     return ""
 
 
@@ -311,7 +313,8 @@ def rank(
     $ evalcore rank proofs.jsonl --labels people.csv
     """
     asked = ScoreOptions(**options)
-    chosen, notices, failures = asked.read(scores, is_one_rule=False)
+    chosen, notices, unread = asked.read(scores, is_one_rule=False)
+    failures: list[Text] = [*unread]
     table = to_table(chosen, asked.kept_apart)
     if labels is not None:
         values, of_labels = read_labels(labels, chosen)
@@ -331,7 +334,7 @@ def rank(
             notices.append(f"{ranked.title}: {left_out}, without a known result of each")
         rows += rank_entries(ranked, settings)
     if not rows:
-        raise InputError("scores", f"nothing to rank; {failures[-1]}")
+        raise InputError("scores", "nothing to rank; " + failures[-1])
     return Result(
         rows,
         RankedRow,
