@@ -13,6 +13,7 @@ import platformdirs
 from evalcore.formats import FORMATS, Benchmark, Problem
 from evalcore.options import BenchmarkOptions
 from ngramscan.errors import InputError, RemoteError, RemoteUnavailable, needs_extra
+from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import read_raw, unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
@@ -60,16 +61,18 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
     columns |= zip(columns, fields, strict=False)
     if shipped := benchmarks().get(name or ""):
         if named := [name for name in columns if columns[name] != name]:
-            raise InputError(f"--{named[0]}-field", f"the columns of {name} are fixed")
+            raise InputError(OptionUse(f"{named[0]}_field"), f"the columns of {name} are fixed")
         return shipped
     if data is None or not has_rows(data):
         meant = suggestion(name or "", benchmarks()) or f"; known: {', '.join(benchmarks())}"
-        cure = "for your own questions give --data FILE (JSONL, CSV, JSON or Parquet)"
-        place = f"--dataset {name}" if name else "--dataset"
-        raise InputError(place, f"{'unknown benchmark' if name else 'missing'}; {cure}{meant}")
+        problem = "unknown benchmark" if name else "missing"
+        cure = "for your own questions give " + OptionUse("data", placeholder="FILE")
+        formats = f" (JSONL, CSV, JSON or Parquet){meant}"
+        raise InputError(OptionUse("dataset", name or None), f"{problem}; " + cure + formats)
     stem = unpacked_path(data).stem
     if name is None and stem in benchmarks():
-        raise InputError(data, f"if it is a copy of the benchmark, add --dataset {stem}")
+        cure = "if it is a copy of the benchmark, add " + OptionUse("dataset", stem)
+        raise InputError(data, cure)
     return replace(_entries()["questions"], name=name or stem, columns=columns)
 
 
@@ -84,8 +87,9 @@ def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
     path = Path(data) if data else None
     place, paths = str(path or benchmark.name), find_copy(benchmark, path)
     if path is None and not paths:
-        cure = f"run `evalcore datasets fetch {place}`, or give a copy with --data PATH"
-        raise InputError(f"--dataset {place}", f"not fetched yet; {cure}")
+        copy = OptionUse("data", placeholder="PATH")
+        cure = f"run `evalcore datasets fetch {place}`, or give a copy with " + copy
+        raise InputError(OptionUse("dataset", place), "not fetched yet; " + cure)
     if path and not paths:
         named = " or ".join((*list(benchmark.files)[:1], *benchmark.other_names))
         raise InputError(

@@ -14,6 +14,7 @@ import httpx
 from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import JsonFields
 from ngramscan.errors import RemoteRefused
+from ngramscan.messages import OptionUse, Text
 from ngramscan.progress import visible_line
 from ngramscan.reading.surrogates import replace_halves
 from ngramscan.remote import exchange
@@ -27,10 +28,10 @@ _NOTHING_LEFT = {
     "billing_hard_limit_reached",
     "exceeded_current_quota_error",  # Moonshot
 }
-_REFUSES_ALL = {
+_REFUSES_ALL: Mapping[int, Text] = {
     **dict.fromkeys(range(300, 400), "; redirects are not followed, to keep the key here"),
     **dict.fromkeys((402, 405, 501), ""),
-    401: "; put the key into OPENAI_API_KEY, or name its variable with --api-key-env",
+    401: "; put the key into OPENAI_API_KEY, or name its variable with " + OptionUse("api_key_env"),
     404: "; check the base URL (…/v1) and the name of the model",
 }
 """Statuses after which the endpoint is unusable, and what to do."""
@@ -57,7 +58,9 @@ _STATUS_OF_TYPE = {
     "unavailable": 503,
 }
 """The status that belongs to the type of an error, for servers that send it with status 200."""
-_CHAT_CURE = "give --base-url the address of an OpenAI-compatible chat endpoint (…/v1)"
+_CHAT_CURE = (
+    "give " + OptionUse("base_url") + " the address of an OpenAI-compatible chat endpoint (…/v1)"
+)
 _OTHER_APIS: Mapping[str, tuple[set[str], ...]] = {
     "Ollama's own API": ({"message", "done"}, {"response", "done"}),
     "Anthropic's own API": ({"content", "stop_reason"}, {"completion", "stop_reason"}),
@@ -141,7 +144,8 @@ def _error_of_status(
     if status >= 500 or status in {408, 409, 425}:
         return TransientError(problem, exchange.retry_after_s(response.headers))
     if status in {400, 422}:
-        problem += "; parameters can be set, or left out by null, with --param"
+        cure = "parameters can be set, or left out by null, with " + OptionUse("params")
+        return RemoteRefused(f"{problem}; " + cure)
     return RemoteRefused(problem)
 
 
@@ -161,7 +165,7 @@ def _error_of_text(body: object, content: bytes, words: str) -> Exception:
 
 
 def _other_protocol(described: str) -> OtherProtocolError:
-    return OtherProtocolError(f"HTTP 200, but the server answers as {described}; {_CHAT_CURE}")
+    return OtherProtocolError(f"HTTP 200, but the server answers as {described}; " + _CHAT_CURE)
 
 
 def _is_error(body: JsonFields) -> bool:
@@ -178,7 +182,7 @@ def _error_in(body: JsonFields, words: str, response: httpx.Response) -> Excepti
         return _error_of_status(status, f"{problem} {status}", words, body, response)
     problem = f"{problem}: {words}" if words else problem
     if "unexpected endpoint" in words.lower():  # LM Studio
-        return OtherProtocolError(f"{problem}; {_CHAT_CURE}")
+        return OtherProtocolError(f"{problem}; " + _CHAT_CURE)
     return TransientError(problem) if isinstance(error, dict) else RemoteRefused(problem)
 
 

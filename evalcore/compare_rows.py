@@ -33,6 +33,7 @@ from evalcore.paired_tests import (
 from evalcore.pairing import describe_overlap_of_pairs, describe_tasks_apart, find_pairs
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of
 from ngramscan.reporting.layout import percent
@@ -214,7 +215,7 @@ def compare_methods(
     is compared with all others. With labels of people, one for each row or nan, differences by a
     judge are corrected.
     """
-    refuse_other("--family", family, NAMES)
+    refuse_other("family", family, NAMES)
     table = make_answer_table(rows, by)
     if labels is not None:
         table = table.assign(label=labels[table.index])
@@ -255,11 +256,11 @@ def pair_methods(
     names = {name.lower(): name for name in reversed(methods)}
     chosen_baseline = names.get(baseline.lower(), baseline)
     chosen_treatments = [names.get(name.lower(), name) for name in treatments]
-    refuse_other("--baseline", chosen_baseline, methods)
-    refuse_other("--treatment", chosen_treatments, methods)
+    refuse_other("baseline", chosen_baseline, methods)
+    refuse_other("treatment", chosen_treatments, methods)
     if chosen_baseline in chosen_treatments:
-        problem = "this method is the baseline, too"
-        raise InputError(f"--treatment {chosen_baseline}", problem)
+        option = OptionUse("treatment", chosen_baseline)
+        raise InputError(option, "this method is the baseline, too")
     compared = chosen_treatments or methods
     return [(chosen_baseline, name) for name in compared if name != chosen_baseline]
 

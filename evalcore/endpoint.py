@@ -22,6 +22,7 @@ from evalcore.records import Record
 from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError
+from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, Progress
 from ngramscan.remote import exchange
 from ngramscan.remote.exchange import ServiceUnusable
@@ -75,11 +76,14 @@ def request_parameters(
     parameters: JsonFields = {"temperature": temperature, "max_tokens": max_tokens}
     for extra in extras:
         name, _, value = extra.partition("=")
-        name, option = name.strip(), f"--param {extra}"
+        name, option = name.strip(), OptionUse("params", extra)
         if not name or "=" not in extra:
             raise InputError(option, "expected KEY=VALUE")
         if _SECRET.search(name):
-            raise InputError(f"--param {name}", "outputs would keep the secret; see --api-key-env")
+            raise InputError(
+                OptionUse("params", name),
+                "outputs would keep the secret; see " + OptionUse("api_key_env"),
+            )
         if name in {"model", "messages", "stream", "n"}:
             raise InputError(option, f"{name!r} can't be set this way")
         parameters[name] = value
@@ -197,7 +201,11 @@ def _completions_url(base_url: str | None) -> str:
         is_url, host = False, b""
     if not (base_url and is_url and re.fullmatch(rb"[!-~]+", host)):
         problem = "not a URL" if base_url else "missing"
-        raise InputError("--base-url", f"{problem}; expected http://HOST:PORT/v1 or https://…")
+        raise InputError(
+            OptionUse("base_url"), f"{problem}; expected http://HOST:PORT/v1 or https://…"
+        )
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise InputError(f"--base-url of {parts.hostname}", "it has more than an address in it")
+        raise InputError(
+            OptionUse("base_url") + f" of {parts.hostname}", "it has more than an address in it"
+        )
     return base_url.rstrip("/") + "/chat/completions"

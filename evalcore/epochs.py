@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from evalcore.scores import ScoreRow, SummaryRow, group_of, summarise
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.progress import counted
 from ngramscan.reading.score_values import NO_ANSWER
 from ngramscan.statistics.estimates import fields_of
@@ -54,12 +55,13 @@ def take_passes(
         No problem of a run has enough answers, or an answer is neither right nor wrong.
     """
     if graded := _describe_graded(rows):
-        raise InputError(rate.option, f"{graded}; set a limit with --right-from")
+        option = OptionUse(rate.column, rate.k)
+        raise InputError(option, f"{graded}; set a limit with " + OptionUse("right_from"))
     passed, notices = list[_Score](), list[str]()
     for answers in _by_run(rows, counts_no_answer):
         if shortage := _describe_shortage(answers, rate):
             if all(answers_to_problem.estimate(rate) is None for answers_to_problem in answers):
-                raise InputError(rate.option, shortage)
+                raise InputError(OptionUse(rate.column, rate.k), shortage)
             notices.append(f"{shortage}; they are left out")
         passed += [_passed_row(answers_to_problem, rate) for answers_to_problem in answers]
     if n_missing := sum(row.status == NO_ANSWER for row in rows):

@@ -12,6 +12,7 @@ import msgspec
 
 from evalcore.extraction import find_reference
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse, joined
 from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
 from ngramscan.reading.streams import read_bytes, read_raw
 from ngramscan.reading.yaml_files import as_type, read_text
@@ -53,7 +54,7 @@ class Problem:
             named = [name for name, text in fields.items() if isinstance(text, str) and text]
             problem = f"problem {self.id} has no {column}"
             cure = f"columns that may name clusters: {some_of(named)}" if named else "leave it out"
-            raise InputError(f"--cluster {column}", f"{problem}; {cure}")
+            raise InputError(OptionUse("cluster", column), f"{problem}; {cure}")
         return value.strip()
 
     @property
@@ -142,10 +143,12 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
     if absent := {name: column for name, column in columns.items() if column not in values}:
         problem = f"no column {', '.join(absent.values())}; the columns are {some_of(values)}"
         if not benchmark.files:
-            cure = ", ".join(
-                _field_option(name, values) if name in _OWN else "--cluster" for name in absent
-            )
-            problem += f"; {benchmark.name} is not a shipped benchmark: name the column with {cure}"
+            options = [
+                _field_option(name, values) if name in _OWN else OptionUse("cluster")
+                for name in absent
+            ]
+            cure = f"{benchmark.name} is not a shipped benchmark: name the column with "
+            raise InputError(place, f"{problem}; {cure}" + joined(options, ", "))
         raise InputError(place, problem)
     for name, column in columns.items():
         value = values[column]
@@ -173,10 +176,10 @@ _OTHER_NAMES = {
 """Names of these columns in other files; such a column is used only if the user names it."""
 
 
-def _field_option(name: str, values: Mapping[str, Any]) -> str:
+def _field_option(name: str, values: Mapping[str, Any]) -> OptionUse:
     """Return the option that names a column, with a column that may be meant."""
-    meant = next((other for other in _OTHER_NAMES.get(name, ()) if other in values), "")
-    return f"--{name}-field {meant}".rstrip()
+    meant = next((other for other in _OTHER_NAMES.get(name, ()) if other in values), None)
+    return OptionUse(f"{name}_field", meant)
 
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:

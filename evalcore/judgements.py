@@ -17,6 +17,7 @@ from evalcore.prompts import fill
 from evalcore.records import Record
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.score_values import NO_ANSWER, UNKNOWN
 
@@ -62,7 +63,7 @@ def choose_prompt(dataset: str, task: str) -> JudgePrompt:
     for name, prompt in msgspec.yaml.decode(text, type=dict[str, JudgePrompt]).items():
         if wanted.startswith(name):
             return prompt
-    raise InputError(f"--dataset {dataset}", "rules score its answers; use `evalcore score`")
+    raise InputError(OptionUse("dataset", dataset), "rules score its answers; use `evalcore score`")
 
 
 def find_judged_part(prompt: JudgePrompt, output: str) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalcore.answer_table import NOT_ASKED, NOT_KNOWN
+from ngramscan.messages import Text
 from ngramscan.progress import counted
 
 _MOST_NOTICES = 4
@@ -21,7 +22,7 @@ class Messages:
     heading: str = ""
     """A line above the rows."""
     notices: list[str] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
+    failures: list[Text] = field(default_factory=list)
     """A line per thing that could not be done."""
 
     def __add__(self, later: Messages) -> Messages:
@@ -48,7 +49,7 @@ def describe_left_out(unit: str, cells: Iterable[CellLevels], lowest: int) -> Me
 
     Those below the level `lowest` are left out. A cell that loses everything is a failure.
     """
-    notices, failures, totals = list[str](), list[str](), np.zeros(5, dtype=int)
+    notices, failures, totals = list[str](), list[Text](), np.zeros(5, dtype=int)
     for cell in cells:
         counts = np.bincount(cell.levels.astype(int), minlength=5)
         totals += counts

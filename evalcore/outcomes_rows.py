@@ -24,6 +24,7 @@ from evalcore.pairing import describe_overlap
 from evalcore.score_options import ScoreOptions
 from evalcore.scores import GroupedRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reporting.columns import ALL, first_of
 from ngramscan.rows import Label, Limits, Plot, Share, UnansweredCount, UnknownCount, row_kind
 from ngramscan.statistics.clustered_means import ClusteredMean
@@ -216,16 +217,18 @@ def find_answer_levels(
 
 def _refuse_unclear(rows: Frame) -> None:
     """Raise an InputError if a problem has several answers, or one is neither right nor wrong."""
+    names = ["dataset", "model", "method", "id"]
     is_repeated = rows.duplicated(["source_cell", "method", "problem"])
+    if is_repeated.any():
+        place = ", ".join(rows.loc[is_repeated, names].iloc[0])
+        cure = "choose one with " + OptionUse("epoch", placeholder="N")
+        raise InputError(place, "several answers to one problem; " + cure)
     is_graded = ~rows["value"].isin([0, 1, np.nan])
-    for is_unclear, problem in (
-        (is_repeated, "several answers to one problem; choose one with --epoch N"),
-        (is_graded, "value {:g} is neither right nor wrong; set a limit with --right-from"),
-    ):
-        if is_unclear.any():
-            columns = ["dataset", "model", "method", "id", "value"]
-            *names, value = rows.loc[is_unclear, columns].iloc[0]
-            raise InputError(", ".join(names), problem.format(value))
+    if is_graded.any():
+        *place_parts, value = rows.loc[is_graded, [*names, "value"]].iloc[0]
+        problem = f"value {value:g} is neither right nor wrong; "
+        cure = "set a limit with " + OptionUse("right_from")
+        raise InputError(", ".join(place_parts), problem + cure)
 
 
 def _take_complete_cells(levels: Frame, methods: Sequence[str]) -> tuple[Frame, list[str]]:

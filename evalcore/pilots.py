@@ -13,6 +13,7 @@ import numpy as np
 
 from evalcore.answer_table import Frame
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.planning import Design, McNemarDesign, TiltingDesign, normal_sample
 from ngramscan.statistics.resampling import Floats
@@ -131,7 +132,7 @@ def assume_variation(
         if round(within - variance, 9) > 0:
             problem = "a method can't agree with itself less than with another one"
             least = f"expected at least {1 - variance:.3g}"
-            raise InputError(f"--self-agreement {self_agreement:g}", f"{problem}; {least}")
+            raise InputError(OptionUse("self_agreement", self_agreement), f"{problem}; {least}")
     return Variation(
         between=max(0.0, variance - (within or 0.0)),
         within=within,
@@ -148,4 +149,4 @@ def _check_agreement(baseline: float, treatment: float, agreement: float) -> Non
         problem = (
             f"expected {least:.3g} to {most:.3g} for accuracies of {baseline:g} and {treatment:g}"
         )
-        raise InputError(f"--agreement {agreement:g}", problem)
+        raise InputError(OptionUse("agreement", agreement), problem)

@@ -25,6 +25,7 @@ from evalcore.score_options import PairBy
 from evalcore.scores import read_all
 from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import OPTIONS, Level, Option
 from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import refuse_other
@@ -203,7 +204,7 @@ def link_problems(
     groups = [*problems["on"].unique()]
     if unknown := [group for group in options.without if group not in groups]:
         problem = f"no such value of {column}; available: {some_of(groups)}"
-        raise InputError(f"--without {unknown[0]}", problem)
+        raise InputError(OptionUse("without", unknown[0]), problem)
     count_sets = _read_count_sets(counts, options, groups)
     cells, cell_messages = _make_cells(table, problems)
     remarks = [f"{name_of(scores)}: {remark}" for remark in completed.remarks]
@@ -271,10 +272,11 @@ def _refuse_shared_ids(table: Frame) -> None:
     """Raise an InputError if an id names several problems, whose counts can't be told apart."""
     if table["benchmark"].nunique() > 1:
         is_shared = table.groupby("id")["benchmark"].nunique().gt(1).any()
-        problem = "two benchmarks have the same ids; give the scores of one"
+        problem: Text = "two benchmarks have the same ids; give the scores of one"
     else:
         is_shared = table.groupby("id")["problem"].nunique().gt(1).any()
-        problem = "an id names different documents; join counts by another column, with --on"
+        cure = "join counts by another column, with " + OptionUse("on")
+        problem = "an id names different documents; " + cure
     if is_shared:
         raise InputError("scores", problem)
 
@@ -289,9 +291,9 @@ def _describe_problems(
     import pandas as pd
 
     columns = [*score_rows[0][1]]
-    refuse_other("--on", on, columns)
-    refuse_other("--cluster", [cluster] if cluster else [], columns)
-    refuse_other("--covariate", covariates, columns)
+    refuse_other("on", on, columns)
+    refuse_other("cluster", [cluster] if cluster else [], columns)
+    refuse_other("covariate", covariates, columns)
     descriptions: dict[tuple[str, str, str], tuple[Any, ...]] = {}
     for place, row in score_rows:
         labels = key_in(place, row, on), key_in(place, row, cluster or on)
@@ -318,7 +320,7 @@ def _refuse_split_groups(problems: Frame, on: str, cluster: str | None) -> None:
         cure = "each is within one group, and groups are independent already; leave it out"
     else:
         cure = "expected a column with one value for each group"
-    raise InputError(f"--cluster {cluster}", f"{where}; {cure}")
+    raise InputError(OptionUse("cluster", cluster), f"{where}; {cure}")
 
 
 class _ValuedAnswers(NamedTuple):

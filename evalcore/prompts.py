@@ -55,7 +55,7 @@ class PromptSet:
 
     def resolve(self, method: str) -> str:
         """Return the name of a method, which may be given in any case; or raise an InputError."""
-        refuse_other("--method", method.lower(), self.methods)
+        refuse_other("methods", method.lower(), self.methods)
         return method.lower()
 
     def answer_to(self, method: str) -> AnswerPlace:

@@ -17,6 +17,7 @@ from evalcore.finish_reasons import describe_finish_reason
 from evalcore.formats import Benchmark, JsonFields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Wording, joined
 from ngramscan.reading.output_paths import group_of
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items
@@ -202,7 +203,9 @@ def find_layout(path: Path) -> str:
     layouts = {layout for file in files if (layout := _layout_of(file))} or {_OURS}
     if len(layouts) > 1:
         problem = f"it has outputs in the layouts {', '.join(sorted(layouts))}"
-        raise InputError(path, f"{problem}; choose one with --layout, or give them apart")
+        raise InputError(
+            path, f"{problem}; choose one with " + OptionUse("layout") + ", or give them apart"
+        )
     return layouts.pop()
 
 
@@ -267,7 +270,9 @@ def _complete(path: Path, layout: str, fields: JsonFields, wanted: JsonFields) -
     if layout == _OURS:
         return fields
     if "method" not in fields | wanted:
-        raise InputError(path, "this layout does not name the method; give it with --method")
+        raise InputError(
+            path, "this layout does not name the method; give it with " + OptionUse("method")
+        )
     return fields | wanted
 
 
@@ -276,9 +281,11 @@ def benchmark_of(outputs: Path, options: RecordOptions) -> Benchmark:
     if not options.dataset and not options.data and options.layout in {"auto", _OURS}:
         records = read_records(outputs, options.layout, options.method)
         names = list(dict.fromkeys(record.dataset for record in records))
-        dataset_options = [f"--dataset {name}" for name in names if name in benchmarks()]
-        cure = " or ".join(dataset_options) or "--data FILE, the file with the questions"
-        raise InputError(outputs, f"it has outputs of {', '.join(names)}; add {cure}")
+        problem = f"it has outputs of {', '.join(names)}; add "
+        if shipped := [OptionUse("dataset", name) for name in names if name in benchmarks()]:
+            raise InputError(outputs, problem + joined(shipped, " or "))
+        cure = OptionUse("data", placeholder="FILE") + ", the file with the questions"
+        raise InputError(outputs, problem + cure)
     benchmark = chosen_benchmark(options)
     if options.cluster is None or options.cluster in benchmark.columns:
         return benchmark
@@ -301,9 +308,11 @@ def _files_of(path: Path, layout: str) -> list[Path]:
     if not files and layout == _OURS:
         files = [file for file in sorted(path.rglob("*.json")) if _layout_of(file) == _OURS]
     if not files:
-        problem = "contains no outputs; `evalcore run -o FOLDER` writes them"
+        run = Wording("`evalcore run -o FOLDER`", "`evalcore.run(output=FOLDER)`")
+        problem = "contains no outputs; " + run + " writes them"
         if others := sorted(path.rglob("*.json*")):
-            problem = f"no {suffix} files in it; another --layout may fit {others[0].name}"
+            cure = "another " + OptionUse("layout") + f" may fit {others[0].name}"
+            problem = f"no {suffix} files in it; " + cure
         raise InputError(path, problem if path.is_dir() else "no such file or folder")
     return files
 

@@ -13,6 +13,7 @@ from evalcore.messages import Messages
 from evalcore.options import ColumnName, ColumnNames, OptionNames
 from evalcore.scores import GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import OPTIONS, Option
 from ngramscan.reading.row_files import GivenTables, Table, as_tables
 
@@ -79,7 +80,7 @@ class ScoreOptions:
             _refuse_several_rules(rows)
         if self.right_from is not None:
             rows = _count_right(rows, self.right_from)
-        failures = [str(failure) for failure in log.failures]
+        failures: list[Text] = [str(failure) for failure in log.failures]
         return rows, Messages(notices=log.notices + table_notices, failures=failures)
 
 
@@ -110,7 +111,8 @@ def _refuse_several_rules(rows: Sequence[ScoreRow]) -> None:
     for dataset in dict.fromkeys(row.dataset for row in rows):
         rules = dict.fromkeys(row.rule for row in rows if row.dataset == dataset)
         if len(rules) > 1:
-            raise InputError(dataset, f"scored by {', '.join(rules)}; choose one with --rule")
+            cure = "choose one with " + OptionUse("rule")
+            raise InputError(dataset, f"scored by {', '.join(rules)}; " + cure)
 
 
 def without_hashes(rows: Iterable[GroupedRow]) -> list[GroupedRow]:

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from evalcore.simple_tables import complete_table, name_tables
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import (
     GivenTables,
     Rows,
@@ -110,12 +111,14 @@ class GroupedRow(ScoreRow):
 def _grouped(
     rows: Iterable[tuple[str, Any]], by: ColumnList, weight: str | None, cluster: str | None
 ) -> Rows:
-    columns = [("--by", name) for name in by] + ([("--weight", weight)] if weight else [])
+    columns = [("by", name) for name in by] + ([("weight", weight)] if weight else [])
     for place, values in with_clusters(rows, cluster):
         for option, name in columns:
             refuse_other(option, name, values)
             if _is_missing(values[name]):
-                raise InputError(place, f"no {name}, which {option} needs in every row")
+                raise InputError(
+                    place, f"no {name}, which " + OptionUse(option) + " needs in every row"
+                )
         group = ", ".join(str(values[name]) for name in by)
         yield place, values | {"group": group, "weight": values[weight] if weight else 1}
 
@@ -124,7 +127,7 @@ def with_clusters(rows: Iterable[tuple[str, Any]], column: str | None) -> Rows:
     """Yield rows whose `cluster` is the value of this column; None: no row has a cluster."""
     for place, values in rows:
         if column is not None:
-            refuse_other("--cluster", column, values)
+            refuse_other("cluster", column, values)
         yield place, values | {"cluster": read_cluster(place, values, column)}
 
 
@@ -134,11 +137,15 @@ def read_cluster(place: str, values: Mapping[str, Any], column: str | None) -> s
         return None
     value = values.get(column)
     if _is_missing(value):
-        raise InputError(place, f"no {column}, which --cluster needs for every problem")
+        raise InputError(
+            place, f"no {column}, which " + OptionUse("cluster") + " needs for every problem"
+        )
     if isinstance(value, float) and value.is_integer():
         value = int(value)  # a column of whole numbers, some of which are missing in another file
     if not isinstance(value, str | int | float):
-        problem = f"{column} is {value!r:.40}; --cluster needs a text or a number"
+        problem = (
+            f"{column} is {value!r:.40}; " + OptionUse("cluster") + " needs a text or a number"
+        )
         raise InputError(place, problem)
     return str(value).strip()
 
@@ -190,7 +197,7 @@ def read_all(
         placed += [(row, name_of(table)) for row in read_scores(values, GroupedRow)]
     if not placed:
         raise InputError("scores", "no rows")
-    refuse_other("--rule", rules, (row.rule for row, _ in placed))
+    refuse_other("rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
     descriptions: dict[tuple[str, str, str | None], tuple[str, float, str | None]] = {}
@@ -219,12 +226,15 @@ def choose_runs(rows: Sequence[_Score], wanted: Sequence[str] = ()) -> list[_Sco
             name in (run or "") for names in runs.values() for run in names
         ):
             several = "; ".join(describe_runs(runs)) or "no method has several runs"
-            raise InputError(f"--run {name}", f"no run has this name; {several}")
+            raise InputError(OptionUse("run", name), f"no run has this name; {several}")
     meant = {group: _meant([*names], wanted) for group, names in runs.items()}
     if unclear := {group: names for group, names in runs.items() if len(meant[group]) > 1}:
-        cure = "choose one with --run NAME"
-        cure += " (not all have a time)" if LATEST in wanted else f" or --run {LATEST}"
-        raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; {cure}")
+        cure = "choose one with " + OptionUse("run", placeholder="NAME")
+        if LATEST in wanted:
+            cure += " (not all have a time)"
+        else:
+            cure += " or " + OptionUse("run", LATEST)
+        raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; " + cure)
     chosen_rows = [row for row in rows if row.run in meant[group_of(row)]]
     epochs = {(group_of(row), row.epoch is None) for row in chosen_rows}
     for group in runs:

@@ -15,6 +15,7 @@ from evalcore.path_names import TableName, name_by_path, named_part
 from evalcore.scales import FROM_0_TO_1, ScoreScale
 from evalcore.table_ids import PlacedRows, are_distinct, with_plain_ids
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.row_files import VALUE_NAMES, Table, name_of, read_table
 from ngramscan.reading.streams import is_stream
 
@@ -57,9 +58,15 @@ _WORDS = {
     "❌": 0.0,
 }
 _UNKNOWN = {"", "na", "n/a", "nan", "none", "null"}
-_OTHER_SCALE = "`evalcore logs` reads points, with --max-score"
+_OTHER_SCALE = "`evalcore logs` reads points, with " + OptionUse("max_score")
 _OF_PROBLEMS = (
-    "a column that describes problems is named by --by, --weight or --cluster, or removed"
+    "a column that describes problems is named by "
+    + OptionUse("by")
+    + ", "
+    + OptionUse("weight")
+    + " or "
+    + OptionUse("cluster")
+    + ", or removed"
 )
 _FORMS = "id, method and value; or id and a column for each method"
 _ScoreFields = Mapping[str, Any]
@@ -253,7 +260,7 @@ def _is_text(cells: Iterable[Any]) -> bool:
 
 
 def _verdict_of(
-    place: str, column: str, cell: Any, scale: ScoreScale, cure: str = _OTHER_SCALE
+    place: str, column: str, cell: Any, scale: ScoreScale, cure: Text = _OTHER_SCALE
 ) -> dict[str, Any]:
     """Return the value of a verdict and its reason; no value if it is unknown."""
     if _is_unknown(cell):
@@ -262,7 +269,7 @@ def _verdict_of(
     if value is None:
         numbers = f"a number from {scale.lowest:g} to {scale.highest:g}"
         expected = f"expected true or false, yes or no, {numbers}, or nothing if unknown"
-        raise InputError(place, f"{column} is {cell!r}; {expected} ({cure})")
+        raise InputError(place, f"{column} is {cell!r}; {expected} (" + cure + ")")
     return {"value": value, "reason": "as recorded"}
 
 

@@ -1,7 +1,8 @@
 """All errors of both packages, as one tree.
 
 A message is one line: `where: what is wrong[; what to do]`. Errors of other libraries are
-translated where they enter, with `raise … from`, so that a caller needs one `except`.
+translated where they enter, with `raise … from`, so that a caller needs one `except`. An error that
+is about options names them with `OptionUse`: whoever shows it says which names they have there.
 """
 
 from __future__ import annotations
@@ -9,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from ngramscan.messages import (
+    Flags,
+    Message,
+    OptionUse,
+    Text,
+    in_python,
+    in_terminal,
+    message_of,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,20 +36,45 @@ class NgramscanError(Exception):
     exit_code = 1
     """The exit code of a command that this error stops."""
 
+    def __init__(self, message: Text = "") -> None:
+        self.message = message_of(message)
+        super().__init__(str(self.message))
+
+    def __reduce__(self) -> tuple[type[NgramscanError], tuple[Any, ...]]:
+        """Pickle the message; by default only its text would reach another process."""
+        return type(self), (self.message,)
+
+    def name_flags(self, flags: Flags) -> None:
+        """Let the text name options by the flags of a command."""
+        self.args = (in_terminal(self.message, flags),)
+
+    def name_keywords(self) -> None:
+        """Let the text name options as in Python."""
+        self.args = (in_python(self.message),)
+
 
 class InputError(NgramscanError):
-    """An input can't be used: `where` names the place, `problem` says what is wrong there."""
+    """An input can't be used: `where` names the place, `problem` says what is wrong there.
+
+    The place may be an option and its value: `InputError(OptionUse("tier", "T9"), "unknown")`.
+    """
 
     exit_code = 2
 
-    def __init__(self, where: object, problem: str) -> None:
-        super().__init__(f"{where}: {problem}")
-        self.where = str(where)
-        self.problem = problem
+    def __init__(self, where: object, problem: Text) -> None:
+        self.where = message_of(where if isinstance(where, OptionUse | Message) else str(where))
+        self.problem = message_of(problem)
+        super().__init__(self.where + ": " + self.problem)
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, str]]:
-        """Pickle both fields; by default only the message would reach another process."""
+    def __reduce__(self) -> tuple[type[InputError], tuple[Message, Message]]:
+        """Pickle both fields."""
         return type(self), (self.where, self.problem)
+
+    @property
+    def option(self) -> OptionUse | None:
+        """Return the option that the error is about; None if it is about another place."""
+        first = self.where.parts[0]
+        return first if isinstance(first, OptionUse) else None
 
 
 class NoRowsError(InputError):
@@ -52,7 +88,7 @@ def reason_of(error: Exception) -> str:
 
 
 @contextmanager
-def needs_extra(where: str, extra: str) -> Iterator[None]:
+def needs_extra(where: Text, extra: str) -> Iterator[None]:
     """Where a library of an extra is missing, say which one, and what to install."""
     try:
         yield
@@ -135,9 +171,13 @@ class SandboxError(NgramscanError):
 class IncompleteError(NgramscanError):
     """A part of the work failed; the rest was done, and its rows are in `rows`."""
 
-    def __init__(self, message: str, rows: pd.DataFrame) -> None:
+    def __init__(self, message: Text, rows: pd.DataFrame) -> None:
         super().__init__(message)
         self.rows = rows
+
+    def __reduce__(self) -> tuple[type[IncompleteError], tuple[Any, ...]]:
+        """Pickle the message and the rows."""
+        return type(self), (self.message, self.rows)
 
 
 class EngineError(NgramscanError):

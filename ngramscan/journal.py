@@ -23,6 +23,7 @@ import platformdirs
 
 from ngramscan.clock import now
 from ngramscan.errors import DiskFullError, InputError
+from ngramscan.messages import OptionUse
 
 DAMAGED = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 """Errors of reading a stored reply that is damaged."""
@@ -106,7 +107,9 @@ class Journal:
     def _error(self, error: Exception, problem: str) -> InputError:
         name = getattr(error, "sqlite_errorname", "") or ""
         is_disk_full = name.startswith(("SQLITE_FULL", "SQLITE_IOERR"))
-        return (DiskFullError if is_disk_full else InputError)(f"--journal {self.path}", problem)
+        return (DiskFullError if is_disk_full else InputError)(
+            OptionUse("journal", self.path), problem
+        )
 
     @contextmanager
     def _locked(self, is_writing: bool = False) -> Iterator[sqlite3.Connection]:
@@ -118,7 +121,7 @@ class Journal:
             if is_writing:
                 raise self._error(error, f"can't be written ({error})") from error
             problem = f"damaged ({error}); delete it, or name another file"
-            raise InputError(f"--journal {self.path}", problem) from error
+            raise InputError(OptionUse("journal", self.path), problem) from error
 
     def _prepare(self) -> None:
         execute = self._connection.execute
@@ -126,7 +129,7 @@ class Journal:
         (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
         if version > _VERSION or (tables and not version):
             found = "written by a newer ngramscan" if version else "a database, but not a journal"
-            raise InputError(f"--journal {self.path}", f"{found}; name another file")
+            raise InputError(OptionUse("journal", self.path), f"{found}; name another file")
         # Only now, so that a file that is not a journal stays as it was.
         self._use_wal()
         execute("PRAGMA synchronous = NORMAL")

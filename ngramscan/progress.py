@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
+from ngramscan.messages import Text
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Task, TaskID
@@ -35,7 +37,7 @@ class Progress:
     def note(self, text: str) -> None:
         """Show why progress has stalled; an empty string clears it."""
 
-    def notice(self, text: str) -> None:
+    def notice(self, text: Text) -> None:
         """Say something that stays true after the work is done."""
 
     def detail(self, text: str) -> None:
@@ -104,10 +106,10 @@ class Terminal(Progress):
         for task_id in self._tasks.values():
             self._bars.update(task_id, note=visible(text))
 
-    def notice(self, text: str) -> None:
+    def notice(self, text: Text) -> None:
         """Print a line above the bars, also where there are none, as in a log."""
         if not self._quiet:
-            self._console.print(text, soft_wrap=True)
+            self._console.print(str(text), soft_wrap=True)
 
     def detail(self, text: str) -> None:
         """Print a line above the bars where details are wanted."""

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from evalcore.documents import name_documents
 from evalcore.scores import ScoreRow, key_of, read_scores
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_table
 from ngramscan.reporting.columns import print_notes, to_columns
 from ngramscan.reporting.command import Option, Result, RowsFile, command
@@ -155,15 +156,19 @@ def _scale(
         raise InputError("labels", f"{len(labels)} different ones; at most 50 are possible")
     is_nominal = scale == "nominal" and not weights
     if order and (is_nominal or scale == "interval"):
-        raise InputError("--order", f"not used by --scale {scale}, but by ordinal and --weights")
+        others = ", but by ordinal and " + OptionUse("weights")
+        raise InputError(OptionUse("order"), "not used by " + OptionUse("scale", scale) + others)
     if order and not (len(set(order)) == len(order) and set(labels) <= set(order)):
-        raise InputError("--order", f"expected each label once: {', '.join(labels)}")
+        raise InputError(OptionUse("order"), f"expected each label once: {', '.join(labels)}")
     if order or is_nominal:
         return {label: float(place) for place, label in enumerate(order or labels)}
     if unknown := [label for label in labels if not math.isfinite(numbers[label])]:
-        option = f"--weights {weights}" if weights else f"--scale {scale}"
-        cure = "" if scale == "interval" else "; give the order of labels with --order"
-        raise InputError(option, f"label {unknown[0]!r} is not a number{cure}")
+        option = OptionUse("weights", weights) if weights else OptionUse("scale", scale)
+        problem = f"label {unknown[0]!r} is not a number"
+        if scale == "interval":
+            raise InputError(option, problem)
+        cure = "give the order of labels with " + OptionUse("order")
+        raise InputError(option, f"{problem}; " + cure)
     return {label: numbers[label] for label in labels}
 
 

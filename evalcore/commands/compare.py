@@ -21,6 +21,7 @@ from evalcore.options import (
 from evalcore.paired_tests import GradedTest, Settings
 from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting.columns import for_paper, print_pooled, to_columns
@@ -62,8 +63,8 @@ def _choose_baseline(
     if (baseline is None) == all_pairs:
         return baseline, []
     if all_pairs or len(methods) != 2:
-        problem = "expected either a baseline or --all-pairs; the methods are"
-        raise InputError("--baseline", f"{problem} {', '.join(methods)}")
+        problem = "expected either a baseline or " + OptionUse("all_pairs") + "; the methods are"
+        raise InputError(OptionUse("baseline"), problem + f" {', '.join(methods)}")
     treatment_names = {name.lower() for name in treatments}
     first, second = methods if methods[0].lower() not in treatment_names else reversed(methods)
     return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
@@ -225,7 +226,8 @@ def compare(
     score_options = CompareOptions(**options)
     rows_of_scores, messages = score_options.read(scores, weight, is_one_rule=False)
     if len(score_options.rates) > 1:
-        raise InputError("--pass-hat", "not allowed with --pass-at; compare one at a time")
+        problem = "not allowed with " + OptionUse("pass_at") + "; compare one at a time"
+        raise InputError(OptionUse("pass_hat"), problem)
     counts_no_answer = score_options.no_answer == "wrong"
     for rate in score_options.rates:
         rows_of_scores, pass_notices = take_passes(rows_of_scores, rate, counts_no_answer)

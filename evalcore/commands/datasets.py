@@ -16,6 +16,7 @@ from evalcore.benchmarks import (
 )
 from evalcore.options import FileOrFolder
 from ngramscan.errors import InputError, NgramscanError
+from ngramscan.messages import OptionUse
 from ngramscan.reporting import listed
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.command import Option, Result, command
@@ -131,9 +132,10 @@ def datasets_check(
         except NgramscanError as error:
             errors.append(str(error))
     if not rows:
-        absent = "no benchmark there; see `evalcore datasets fetch`, or name a copy with --data"
-        problem = "; ".join(errors) or f"{data or 'the cache'}: {absent}"
-        raise InputError(*problem.split(": ", 1))
+        if errors:
+            raise InputError(*"; ".join(errors).split(": ", 1))
+        cure = "see `evalcore datasets fetch`, or name a copy with " + OptionUse("data")
+        raise InputError(data or "the cache", "no benchmark there; " + cure)
     columns = to_columns(rows, ("dataset", "fault", "problems", "subtasks"))
     columns["fault"] = [row.fault or "" for row in rows]
     table = partial(print_columns, columns=columns, layout=Layout(2, frozenset({"fault"})))

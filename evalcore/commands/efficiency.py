@@ -21,6 +21,7 @@ from evalcore.records import read_records
 from evalcore.score_options import ScoreOptions
 from evalcore.scores import GroupedRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Wording
 from ngramscan.reading.row_files import GivenTables, read_rows
 from ngramscan.reading.score_values import UNKNOWN
 from ngramscan.reporting import refuse_other
@@ -30,6 +31,8 @@ from ngramscan.reporting.layout import Layout
 from ngramscan.statistics.resampling import Resampling
 
 Price = Annotated[float | None, Option(metavar="DOLLARS", least=0, most=10**9)]
+_ROWS_OF_USAGE = Wording("rows of `evalcore logs --usage`", "rows of `evalcore.logs(usage=FILE)`")
+_ROWS_OF_USAGE = Wording("rows of `evalcore logs --usage`", "rows of `evalcore.logs(usage=FILE)`")
 _BASELINE = "zero-shot"
 _columns = partial(
     to_columns,
@@ -62,8 +65,10 @@ def _read_usage(
     if outputs:
         return read_records(Path(outputs), on_notice=notices.append), notices
     if usage:
-        return read_rows(Path(usage), UsageRow, "rows of `evalcore logs --usage`"), notices
-    raise InputError("--outputs", "missing; scores don't hold token counts (or give --usage)")
+        return read_rows(Path(usage), UsageRow, _ROWS_OF_USAGE), notices
+    cure = "or give " + OptionUse("usage")
+    problem = "missing; scores don't hold token counts (" + cure + ")"
+    raise InputError(OptionUse("outputs"), problem)
 
 
 def _describe_left_out(
@@ -141,15 +146,16 @@ def efficiency(
     $ evalcore efficiency scores.jsonl --outputs outputs/ --price-in 0.5 --price-out 1.5
     """
     if (price_in is None) != (price_out is None):
-        missing = "--price-out" if price_out is None else "--price-in"
+        missing = OptionUse("price_out" if price_out is None else "price_in")
         raise InputError(missing, "missing; costs need both prices, each per million tokens")
     if outputs and usage:
-        raise InputError("--usage", "not allowed with --outputs; both hold the tokens")
+        problem = "not allowed with " + OptionUse("outputs") + "; both hold the tokens"
+        raise InputError(OptionUse("usage"), problem)
     usage_rows, usage_notices = _read_usage(outputs, usage)
     score_options = ScoreOptions(**options)
     score_rows, messages = score_options.read(scores)
     if baseline != _BASELINE:
-        refuse_other("--baseline", baseline, (row.method for row in score_rows))
+        refuse_other("baseline", baseline, (row.method for row in score_rows))
     prices = np.array([price_in, price_out], dtype=float)  # nan: not given
     table = make_output_table(score_rows, usage_rows, tokens, score_options, baseline, prices)
     rows = list(make_efficiencies(table, baseline, Resampling(resamples, seed)))

@@ -41,6 +41,7 @@ from evalcore.scores import (
 )
 from ngramscan.errors import InputError
 from ngramscan.journal import Journal
+from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting import refuse_other
@@ -106,9 +107,12 @@ def _draw(
     """Draw outputs from those that can be judged; None: no number is given."""
     if number is None:
         if per or shares:
-            raise InputError("--per" if per else "--shares", "requires --sample N")
+            raise InputError(
+                OptionUse("per" if per else "shares"),
+                "requires " + OptionUse("sample", placeholder="N"),
+            )
         return None
-    refuse_other("--per", per, STRATA)
+    refuse_other("per", per, STRATA)
     per = per or STRATA[:3]
     strata = {}
     for case in cases:
@@ -204,7 +208,7 @@ def judge(
     benchmark = benchmark_of(Path(outputs), judge_options)
     prompt = choose_prompt(benchmark.judge or benchmark.name, task)
     if task == "failure-causes" and scores is None:
-        raise InputError("--scores", "missing; only wrong answers have causes of failure")
+        raise InputError(OptionUse("scores"), "missing; only wrong answers have causes of failure")
     problems = load_dataset(benchmark, judge_options.data)
     clusters = problems.clusters(judge_options.cluster)
     value = 0.0 if task == "failure-causes" else None

@@ -18,6 +18,7 @@ from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.score_options import PairBy, without_hashes
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, joined
 from ngramscan.reading.row_files import Table, read_rows, read_table
 from ngramscan.reporting import refuse_other, to_frame
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
@@ -148,7 +149,7 @@ def _count_methods(
 ) -> PatternCounts:
     """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
     wanted = [tier.upper() for tier in tiers]
-    refuse_other("--tier", wanted, (row.tier for row in patterns if row.tier))
+    refuse_other("tier", wanted, (row.tier for row in patterns if row.tier))
     wanted = wanted or ["T1", "T2"]
     table = to_frame([row for row in patterns if row.tier in wanted], PatternCount)
     if table.empty:
@@ -302,11 +303,11 @@ def _varies(rows: Sequence[SlopeRow], name: str) -> bool:
 
 def _refuse_ignored(problems: bool, has_method_options: bool, options: ProblemOptions) -> None:
     if problems and has_method_options:
-        problem = "not allowed with --measure, --tier, --rename, --ranks"
-        raise InputError("--problems", problem)
+        others = [OptionUse(name) for name in ("measure", "tier", "rename", "ranks")]
+        raise InputError(OptionUse("problems"), "not allowed with " + joined(others, ", "))
     if not problems and options != ProblemOptions():
-        names = ", ".join(f"--{name}" for name in vars(options))
-        raise InputError("--problems", f"needed for these: {names}")
+        others = [OptionUse(name) for name in vars(options)]
+        raise InputError(OptionUse("problems"), "needed for these: " + joined(others, ", "))
 
 
 def _read_comparisons(
@@ -316,14 +317,14 @@ def _read_comparisons(
     given_rows: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given_rows[0][1]:
         compared = read_rows(given_rows, CompareRow, "rows of `evalcore compare` or `score`")
-        refuse_other("--rule", rules, (row.rule for row in compared))
+        refuse_other("rule", rules, (row.rule for row in compared))
         return [row for row in compared if not rules or row.rule in rules], []
     rows_of_scores, table_notices = read_all([given_rows], [*rules], [*runs])
     if pair_by == "id":
         rows_of_scores = without_hashes(rows_of_scores)
     compared, _, messages = compare_methods(rows_of_scores)
     heading = [messages.heading] if messages.heading else []
-    return compared, [*table_notices, *heading, *messages.notices, *messages.failures]
+    return compared, [*table_notices, *heading, *messages.notices, *map(str, messages.failures)]
 
 
 def _refuse_unattested(renamed: Mapping[str, str], attested: Collection[str]) -> None:
@@ -331,7 +332,7 @@ def _refuse_unattested(renamed: Mapping[str, str], attested: Collection[str]) ->
     for method, name in renamed.items():
         if not name or method not in attested:
             problem = "expected METHOD=NAME: a compared method, and a method with patterns"
-            raise InputError(f"--rename {method}={name}".rstrip("="), problem)
+            raise InputError(OptionUse("rename", f"{method}={name}".rstrip("=")), problem)
 
 
 @command
@@ -415,7 +416,8 @@ def link(
     if not (rows := list(_link_pairs(pattern_counts, compared, measure))):
         in_patterns = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
         problem = "no compared pair of methods has patterns of these tiers"
-        raise InputError("counts", f"{problem}; available: {in_patterns} (see --rename)")
+        cure = "see " + OptionUse("rename")
+        raise InputError("counts", f"{problem}; available: {in_patterns} (" + cure + ")")
     orders = list(_rank_methods(pattern_counts, compared, measure))
     if absent := [method for method in methods if method not in attested]:
         notices.append(f"left out, because they have no patterns: {', '.join(absent)}")

@@ -16,6 +16,7 @@ from evalcore.outcomes_rows import (
 )
 from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables
 from ngramscan.reporting import refuse_other
@@ -150,17 +151,17 @@ def outcomes(
     $ evalcore outcomes scores.jsonl --baselines strict --adaptive lenient --between rules
     """
     if not baselines:
-        raise InputError("--baselines", "expected at least one method")
+        raise InputError(OptionUse("baselines"), "expected at least one method")
     score_options = ScoreOptions(**options)
     scores_of_methods, messages = score_options.read(scores, is_one_rule=between == "methods")
     if between == "rules":
         scores_of_methods = compare_rules(scores_of_methods)
     methods = [adaptive, *baselines]
     available = [row.method for row in scores_of_methods]
-    refuse_other("--adaptive", adaptive, available)
-    refuse_other("--baselines", baselines, available)
+    refuse_other("adaptive", adaptive, available)
+    refuse_other("baselines", baselines, available)
     if repeated := [name for name in methods if methods.count(name) > 1]:
-        raise InputError(f"--baselines {repeated[0]}", "this method was given twice")
+        raise InputError(OptionUse("baselines", repeated[0]), "this method was given twice")
     answer_levels, level_messages = find_answer_levels(
         scores_of_methods, methods, epoch, score_options
     )

@@ -15,6 +15,7 @@ from evalcore.pairing import describe_overlap_of_pairs, find_pairs
 from evalcore.pilots import AssumedClusters, Variation, assume_variation, make_design, measure_pilot
 from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting.columns import print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
@@ -186,7 +187,7 @@ def _read_pilot(
     rows, read_messages = options.read(scores, is_one_rule=False)
     methods = pair_methods([*dict.fromkeys(row.method for row in rows)], baseline, treatments)
     table = make_answer_table(rows)
-    planned, cell_levels, failures = list[_PlannedPair](), list[CellLevels](), list[str]()
+    planned, cell_levels, failures = list[_PlannedPair](), list[CellLevels](), list[Text]()
     for pairs in find_pairs(table, methods):
         names = {name: str(pairs[name].iloc[0]) for name in NAMES if name != "group"}
         title, levels = name_cell(names.values()), pairs["lowest_level"]
@@ -198,7 +199,7 @@ def _read_pilot(
             planned.append(_PlannedPair(names, variation))
         else:
             problem = "no plan: fewer than two problems, or the methods never differ"
-            failures.append(f"{title}: {problem}; try --accuracies")
+            failures.append(f"{title}: {problem}; try " + OptionUse("accuracies"))
     if not cell_levels:
         raise InputError("scores", f"no benchmark and model has {baseline} and another method")
     left_out = describe_left_out("pair", cell_levels, options.lowest_level)
@@ -211,8 +212,12 @@ def _choose_epochs(wanted: Sequence[int], variation: Variation, is_pilot: bool) 
     """Return the numbers of answers to plan for, by default that of the pilot."""
     epochs = [*dict.fromkeys(wanted)] or [variation.epochs]
     if variation.within is None and epochs != [1]:
-        cure = "a pilot with several answers of both methods" if is_pilot else "--self-agreement"
-        raise InputError(f"--epochs {epochs[-1]}", f"several answers to a problem need {cure}")
+        cure: Text = "a pilot with several answers of both methods"
+        if not is_pilot:
+            cure = OptionUse("self_agreement")
+        raise InputError(
+            OptionUse("epochs", epochs[-1]), "several answers to a problem need " + cure
+        )
     return epochs
 
 
@@ -221,9 +226,14 @@ def _assume(
 ) -> tuple[_PlannedPair, list[str]]:
     """Return methods without names, of which these numbers are assumed, and a notice."""
     if len(accuracies) != 2 or not all(0 <= value <= 1 for value in accuracies):
-        raise InputError("--accuracies", "expected two fractions, as in --accuracies 0.6,0.65")
+        raise InputError(
+            OptionUse("accuracies"),
+            "expected two fractions, as in " + OptionUse("accuracies", "0.6,0.65"),
+        )
     if accuracies[0] == accuracies[1]:
-        raise InputError("--accuracies", "both are the same: there is no difference to find")
+        raise InputError(
+            OptionUse("accuracies"), "both are the same: there is no difference to find"
+        )
     variation = assume_variation((accuracies[0], accuracies[1]), agreement, self_agreement)
     names = dict.fromkeys(("dataset", "model", "rule", "baseline", "treatment"), "")
     alike = f"{100 * (1 - (variation.discordance or 0)):.0f}% agreement"
@@ -251,12 +261,15 @@ def _check_clusters(size: int, icc: float, problems: int | None) -> list[str]:
     """Refuse clusters that don't fit together; return a notice if their correlation is missing."""
     if size == 1:
         if icc:
-            problem = "a correlation within clusters needs their size: --cluster-size 5"
-            raise InputError(f"--icc {icc:g}", problem)
+            size_of_five = OptionUse("cluster_size", 5)
+            problem = "a correlation within clusters needs their size: " + size_of_five
+            raise InputError(OptionUse("icc", icc), problem)
         return []
     if problems is not None and problems < 2 * size:
-        problem = f"fewer than two clusters of {size}; expected {2 * size} problems or more"
-        raise InputError(f"--problems {problems}", problem)
+        expected = f"expected {2 * size} problems or more"
+        raise InputError(
+            OptionUse("problems", problems), f"fewer than two clusters of {size}; {expected}"
+        )
     if icc:
         return []
     return ["problems of a cluster are taken as independent; --icc 0.1 says how alike they are"]
@@ -270,11 +283,15 @@ def _check_inputs(
 ) -> None:
     """Refuse a pilot and assumptions together, and neither."""
     if bool(scores) == bool(accuracies):
-        raise InputError("plan", "expected either SCORES of a pilot or --accuracies")
+        raise InputError("plan", "expected either SCORES of a pilot or " + OptionUse("accuracies"))
     if scores and any(agreement is not None for agreement in agreements):
-        raise InputError("--agreement", "measured in the pilot; it requires --accuracies")
+        raise InputError(
+            OptionUse("agreement"), "measured in the pilot; it requires " + OptionUse("accuracies")
+        )
     if scores and not baseline:
-        raise InputError("--baseline", "a pilot needs one: the method to compare others with")
+        raise InputError(
+            OptionUse("baseline"), "a pilot needs one: the method to compare others with"
+        )
 
 
 @command

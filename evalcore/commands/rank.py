@@ -18,6 +18,7 @@ from evalcore.options import Seed
 from evalcore.paired_tests import Comparison, Settings, compare_pairs, correct_pairs
 from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level
 from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table
@@ -240,14 +241,15 @@ def rank_entries(ranked: _Ranking, settings: Settings) -> Iterator[RankedRow]:
     yield from sorted(rows, key=lambda row: row.rank)
 
 
-def _why_not_ranked(ranked: _Ranking) -> str:
+def _why_not_ranked(ranked: _Ranking) -> Text:
     """Return why a list can't be ranked; empty if it can be."""
     if not ranked.entries[0].scores.size:
         return f"{ranked.title}: no problem has a known result of all {len(ranked.entries)}"
     unlabelled = [entry for entry in ranked.entries if not entry.is_labelled]
     if ranked.is_judged and unlabelled:
         entry = name_cell([unlabelled[0].model, unlabelled[0].method])
-        return f"{ranked.title}: no label of {entry}; --labels needs some of each that is ranked"
+        cure = OptionUse("labels") + " needs some of each that is ranked"
+        return f"{ranked.title}: no label of {entry}; " + cure
     return ""
 
 
@@ -339,7 +341,7 @@ def rank(
             messages.notices.append(notice)
         rows += rank_entries(ranked, settings)
     if not rows:
-        raise InputError("scores", f"nothing to rank; {messages.failures[-1]}")
+        raise InputError("scores", "nothing to rank; " + messages.failures[-1])
     return Result(
         rows,
         RankedRow,

@@ -28,6 +28,7 @@ from evalcore.prompts import PromptSet, load_templates, sha256_of
 from evalcore.records import Record, read_records
 from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
+from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
 
@@ -165,7 +166,9 @@ def _unanswered(
         elif record.messages_sha256 != records_by_key.get(record.key, record).messages_sha256:
             problem = f"to other prompts (id {record.id!r})"
         if problem:
-            raise InputError(file.path, f"it holds answers {problem}; choose another -o")
+            raise InputError(
+                file.path, f"it holds answers {problem}; choose another " + OptionUse("output")
+            )
         if record.key in there:
             raise InputError(file.path, f"it has the id {record.id!r} twice")
         there.add(record.key)
@@ -267,7 +270,9 @@ def run(
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
-        raise InputError("--method", f"missing; {problems.name} has {', '.join(templates.methods)}")
+        raise InputError(
+            OptionUse("methods"), f"missing; {problems.name} has {', '.join(templates.methods)}"
+        )
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
     parameters = (

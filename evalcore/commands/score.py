@@ -39,6 +39,7 @@ from evalcore.sandbox.layers import ProgramLimits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import LONGEST_S
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, UNKNOWN
@@ -50,10 +51,12 @@ from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
     """Return a benchmark with the wanted rules, each of which it must have."""
     if not usual.rules:
-        raise InputError(f"--dataset {usual.name}", "no rule can score it; use `evalcore judge`")
+        raise InputError(
+            OptionUse("dataset", usual.name), "no rule can score it; use `evalcore judge`"
+        )
     possible_rules = usual.rules if usual.files else (*usual.rules, *RULES)
-    refuse_other("--rule", rules, possible_rules)
-    refuse_other("--extraction", extraction, TEXT_RULES)
+    refuse_other("rule", rules, possible_rules)
+    refuse_other("extraction", extraction, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
     return replace(usual, rules=chosen, extraction=tuple(extraction) or usual.extraction)
 
@@ -68,13 +71,17 @@ def refuse_references(dataset: Dataset, benchmark: Benchmark) -> None:
     for problem, rule in product(dataset.problems, benchmark.rules):
         gold = problem.gold or ""
         if fault := reference_fault(rule, gold):
-            cure = f"name another column with --answer-field, or choose another rule than {rule}"
-            raise InputError(problem.place, f"the answer is {gold!r:.40}, and {fault}; {cure}")
+            cure = (
+                "name another column with "
+                + OptionUse("answer_field")
+                + f", or choose another rule than {rule}"
+            )
+            raise InputError(problem.place, f"the answer is {gold!r:.40}, and {fault}; " + cure)
     reasons = [reason_for_judge(problem.gold or "") for problem in dataset.problems]
     if set(benchmark.rules) == {"math"} and all(reasons):
         fault = f"the answer is {reasons[0]}, and `math` can compare no answer of this file"
-        cure = "use `evalcore judge`, or name another column with --answer-field"
-        raise InputError(dataset.problems[0].place, f"{fault}; {cure}")
+        cure = "use `evalcore judge`, or name another column with " + OptionUse("answer_field")
+        raise InputError(dataset.problems[0].place, f"{fault}; " + cure)
 
 
 def score_records(

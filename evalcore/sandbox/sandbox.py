@@ -21,6 +21,7 @@ from typing import Any, Literal
 from evalcore.sandbox import kernel, layers, zygote
 from evalcore.sandbox.layers import ProgramLimits
 from ngramscan.errors import SandboxError
+from ngramscan.messages import OptionUse
 
 Status = Literal["ok", "error", "timeout", "memory", "killed", "no result", "lost"]
 """`lost`: the sandbox failed while the program ran, which is not about the program."""
@@ -118,8 +119,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             self.close()
             absent = [f"{name} {state}" for name, state in self.layers.items() if state != "ok"]
             problem = f"programs can't be run safely on this machine: {'; '.join(absent)}"
-            cure = "--allow-weak-sandbox runs them with what there is"
-            raise SandboxError(f"sandbox: {problem}; {cure}")
+            cure = OptionUse("allow_weak_sandbox") + " runs them with what there is"
+            raise SandboxError(f"sandbox: {problem}; " + cure)
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -20,6 +20,7 @@ from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level, ShowAll
 from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
 from ngramscan.prevalence.contaminate import (
@@ -161,7 +162,7 @@ def contaminate(
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)
     if answer_within and not answer_field:
-        raise InputError("--answer-within", "requires --answer-field")
+        raise InputError(OptionUse("answer_within"), "requires " + OptionUse("answer_field"))
     read = read_entries(benchmark, field, id_field, answer_field)
     entries = draw_entries(read.entries, sample, asked.seed)
     notices = _describe_read(name_of(benchmark), read, sample)
@@ -172,7 +173,7 @@ def contaminate(
             shown = (OCCURRENCES if answer_field else 0) + (1 if contexts else 0)
             return Result(_plan(entries, chosen, asked.seed, indexes, shown), PlanRow)
         if contexts or answer_field:
-            _refuse_unseen(indexes, "--contexts" if contexts else "--answer-field")
+            _refuse_unseen(indexes, OptionUse("contexts" if contexts else "answer_field"))
         found = run_contaminate(entries, chosen, indexes, asked.seed, stop_when_decided)
         evidence, lost = _show_evidence(found.rows, indexes, asked.seed) if contexts else ([], [])
         if answer_field:
@@ -213,9 +214,10 @@ def _read_scores(
     scores: GivenTables, rule: str | None, effects: str | Path | None, entries: Sequence[Entry]
 ) -> list[GivenScore]:
     files = as_tables(scores)
-    for option, value in (("--score-rule", rule), ("--effects", effects)):
+    for option, value in {"score_rule": rule, "effects": effects}.items():
         if value and not files:
-            raise InputError(option, "requires --scores, which has the scores to compare")
+            problem = "requires " + OptionUse("scores") + ", which has the scores to compare"
+            raise InputError(OptionUse(option), problem)
     if not files:
         return []
     from ngramscan.prevalence.contamination_effects import GivenScore, check_scores  # slow
@@ -223,29 +225,31 @@ def _read_scores(
     what = "rows of `evalcore score`"
     given = [row for file in files for row in read_rows(file, GivenScore, what, {"status": ""})]
     if rule:
-        refuse_other("--score-rule", rule, (row.rule for row in given))
+        refuse_other("score_rule", rule, (row.rule for row in given))
     chosen = [row for row in given if rule in {None, row.rule}]
     check_scores(chosen, [entry.id for entry in entries])
     return chosen
 
 
-def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[str]:
+def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[Text]:
     """Say how a file was read that may not be what its owner meant."""
     n = len(read.entries)
-    numbered = f"{where}: no column id, so ids are the numbers of the rows, from 1"
-    all_of_them = f"--sample {sample}: the file has no more than {n:,} entries; all are looked at"
-    notices = [numbered] if read.is_numbered else []
+    notices: list[Text] = []
+    if read.is_numbered:
+        notices.append(f"{where}: no column id, so ids are the numbers of the rows, from 1")
     if sample is not None and sample >= n:
-        notices.append(all_of_them)
+        every = f"the file has no more than {n:,} entries; all are looked at"
+        notices.append(OptionUse("sample", sample) + f": {every}")
     return notices
 
 
-def _describe_short(ids: Sequence[str]) -> list[str]:
+def _describe_short(ids: Sequence[str]) -> list[Text]:
     """Say how many entries are a single window: short ones are found by chance."""
     if not ids:
         return []
     short = f"entries no longer than a window: {len(ids):,}, the first is {ids[0]}"
-    return [f"{short}; each is looked for as a whole (--short skip leaves out shorter ones)"]
+    cure = OptionUse("short", "skip") + " leaves out shorter ones"
+    return [f"{short}; each is looked for as a whole (" + cure + ")"]
 
 
 def _describe_forms(found: Sequence[FoundForm]) -> list[str]:
@@ -278,13 +282,13 @@ def _plan(
     ]
 
 
-def _refuse_unseen(indexes: Sequence[Index], option: str) -> None:
+def _refuse_unseen(indexes: Sequence[Index], option: OptionUse) -> None:
     """Raise an InputError, before anything is asked, where an index can't show texts."""
     try:
         for index in indexes:
             list(index.find([]))
     except InputError as error:
-        raise InputError(option, str(error)) from error
+        raise InputError(option, error.message) from error
 
 
 Lost = tuple[NgramscanError, str]

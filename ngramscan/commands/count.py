@@ -16,6 +16,7 @@ from ngramscan.commands.shared import (
     units_of,
 )
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import WHAT, ShowAll
 from ngramscan.progress import SILENT, Progress, counted
 from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
@@ -113,8 +114,9 @@ def count(
 
     asked = PatternOptions(**options)
     if case_variants and asked.ignore_case:
-        problem = "not allowed with --ignore-case: each spelling would count all of them"
-        raise InputError("--case-variants", problem)
+        reason = "each spelling would count all of them"
+        problem = "not allowed with " + OptionUse("ignore_case") + f": {reason}"
+        raise InputError(OptionUse("case_variants"), problem)
     chosen = asked.load(patterns)
     refuse_totals(totals, chosen)
     queries = chosen.queries(case_variants)
@@ -125,8 +127,8 @@ def count(
     with open_indexes(index, asked, progress) as indexes:
         units = units_of(indexes)
         if count_anyway and "tokens" not in units:
-            problem = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
-            raise InputError("--count-anyway", problem)
+            reason = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
+            raise InputError(OptionUse("count_anyway"), reason)
         if asked.dry_run:
             plan = _plan(queries, indexes, needs_totals, count_anyway)
             return Result(plan, PlanRow)
@@ -135,7 +137,9 @@ def count(
     sums = make_totals(counting) if needs_totals else []
     if known := sum(row.source == "journal" for row in rows):
         progress.notice(
-            f"{known} of {len(rows)} counts are from the journal (--refresh to request again)"
+            f"{known} of {len(rows)} counts are from the journal ("
+            + OptionUse("refresh")
+            + " to request again)"
         )
     failures = describe_missing(counting.missing, queries, len(indexes))
     types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]

@@ -19,6 +19,7 @@ from ngramscan.commands.shared import (
     units_of,
 )
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.options import ShowAll
 from ngramscan.patterns.model import Tier
 from ngramscan.prevalence.draws import (
@@ -54,7 +55,9 @@ def _share(target: str | float) -> float:
     except ValueError:
         share = 0.0
     if not 0 < share < 1:
-        raise InputError(f"--target {target}", "expected a share between 0 and 100%, such as 10%")
+        raise InputError(
+            OptionUse("target", target), "expected a share between 0 and 100%, such as 10%"
+        )
     return share
 
 
@@ -192,11 +195,24 @@ def _options(
     """Return how documents are counted or estimated; refuse options that contradict each other."""
     share = None if target is None else _share(target)
     if share and estimator == "unique":
-        raise InputError("--target", "--estimator unique has no interval that draws could narrow")
+        raise InputError(
+            OptionUse("target"),
+            OptionUse("estimator", "unique") + " has no interval that draws could narrow",
+        )
     if share and draws:
-        raise InputError("--draws", "not allowed with --target, which says how many are drawn")
+        raise InputError(
+            OptionUse("draws"),
+            "not allowed with " + OptionUse("target") + ", which says how many are drawn",
+        )
     if max_draws and not share:
-        raise InputError("--max-draws", "requires --target; without it, --draws says how many")
+        raise InputError(
+            OptionUse("max_draws"),
+            "requires "
+            + OptionUse("target")
+            + "; without it, "
+            + OptionUse("draws")
+            + " says how many",
+        )
     if exact_up_to is None:  # who names an estimator wants draws
         exact_up_to = 0 if estimator else EXACT_UP_TO
     return DocnormOptions(
@@ -214,10 +230,10 @@ def _refuse_for_tokens(indexes: Sequence[Index], options: DocnormOptions) -> Non
     of_tokens = [index for index in indexes if index.unit == "tokens"]
     if of_tokens and options.keep_draws:
         problem = f"{of_tokens[0].name} is token-level and keeps no texts; contexts shows some"
-        raise InputError("--drawn", problem)
+        raise InputError(OptionUse("drawn"), problem)
     if of_tokens == [*indexes] and options.context != CONTEXT:
         problem = "bytes; of a token-level index as much is read as it shows"
-        raise InputError(f"--context {options.context}", problem)
+        raise InputError(OptionUse("context", options.context), problem)
     from ngramscan.prevalence.docnorm import refuse_first  # slow to import
 
     refuse_first(of_tokens, options)

@@ -20,6 +20,7 @@ from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
 from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, TokenIndexRow
+from ngramscan.messages import OptionUse
 from ngramscan.prevalence.failures import with_offline_hint
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
@@ -87,7 +88,7 @@ def index_info(
     planned = planned_shards(folder) if spec.startswith("fm9:") and folder.is_dir() else None
     opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], asked, progress)
     if planned is not None:
-        with needs_extra(f"--index {spec}", "index"):
+        with needs_extra(OptionUse("index", spec), "index"):
             from ngramscan.indexes.fm9 import open_fm9
         opened = nullcontext([open_fm9(folder, progress, allow_partial=True)])
     infos = []
@@ -163,8 +164,8 @@ def index_build(
         _refuse_for_tokens(wanted, asked)
         return _build_tokens(corpus, output, tokenizer, asked, progress)
     if tokenizer is not None:
-        problem = f"only an index over tokens takes it: -o tokens:{output}"
-        raise InputError(f"--tokenizer {tokenizer}", problem)
+        problem = "only an index over tokens takes it: " + OptionUse("output", f"tokens:{output}")
+        raise InputError(OptionUse("tokenizer", tokenizer), problem)
     return _build(corpus, output, asked, wanted, progress)
 
 
@@ -228,10 +229,13 @@ def _build(
     with needs_extra("ngramscan index build", "index"):
         from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index
     if wanted.size is not None and wanted.memory is not None:
-        raise InputError("--memory", "the size of shards follows from it; leave out --shard-size")
+        raise InputError(
+            OptionUse("memory"),
+            "the size of shards follows from it; leave out " + OptionUse("shard_size"),
+        )
     options = BuildOptions(
         shard_bytes=parse_size("1GB" if wanted.size is None else wanted.size),
-        memory=None if wanted.memory is None else parse_size(wanted.memory, "--memory"),
+        memory=None if wanted.memory is None else parse_size(wanted.memory, "memory"),
         workers=wanted.workers,
         scheduler=asked.scheduler,
         is_adding=wanted.is_adding,
@@ -272,16 +276,16 @@ def _next(spec: str) -> str:
 
 def _refuse_for_tokens(wanted: _Shards, asked: ReadingOptions) -> None:
     """Raise an InputError for an option of indexes in shards."""
-    flags = {
-        "--shard-size": wanted.size,
-        "--memory": wanted.memory,
-        "--scheduler": asked.scheduler,
-        "--workers": wanted.workers if wanted.workers > 1 else None,
+    values = {
+        "shard_size": wanted.size,
+        "memory": wanted.memory,
+        "scheduler": asked.scheduler,
+        "workers": wanted.workers if wanted.workers > 1 else None,
     }
-    for flag, value in flags.items():
+    for option, value in values.items():
         if value is not None:
             problem = "an index over tokens is built in one shard, by one process; leave it out"
-            raise InputError(f"{flag} {value}", problem)
+            raise InputError(OptionUse(option, value), problem)
 
 
 def _opened(corpus: str, asked: ReadingOptions) -> Corpus:

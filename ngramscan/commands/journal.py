@@ -13,6 +13,7 @@ import click
 from ngramscan.errors import InputError, NgramscanError, nearest
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal, JournalRow, Names, default_path, names_of
+from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, format_bytes
 from ngramscan.reporting.command import Option, Result, command
 
@@ -79,7 +80,7 @@ def journal_clear(
         if index and not rows:
             near = nearest(index, [row.index for row in kept.rows()])
             hint = f"did you mean {near}?" if near else "see ngramscan journal info"
-            raise InputError(f"--index {index}", f"{path} has no replies from it; {hint}")
+            raise InputError(OptionUse("index", index), f"{path} has no replies from it; {hint}")
         if rows and not yes:
             _confirm(f"the replies from {index}" if index else "all replies", path)
         kept.clear(chosen)
@@ -108,7 +109,7 @@ def _stored_names(index: str, journal: Path) -> Names:
 def _confirm(what: str, path: Path) -> None:
     if not sys.stdin.isatty():
         problem = f"removing {what} must be confirmed, and standard input is not a terminal"
-        raise InputError(str(path), f"{problem}; add --yes")
+        raise InputError(str(path), f"{problem}; add " + OptionUse("yes"))
     click.confirm(f"Remove {what} from {path}?", abort=True, err=True)
 
 

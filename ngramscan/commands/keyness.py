@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from ngramscan.commands.shared import OutputOptions, load_ahead
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.outputs.keyness import (
     KeynessOptions,
     KeynessRow,
@@ -34,7 +35,7 @@ def _lengths(n: str | int | None, unit: str) -> tuple[int, int]:
     lengths = (int(match[1]), int(match[2] or match[1])) if match else (0, 0)
     if not 1 <= lengths[0] <= lengths[1] <= largest:
         problem = f"expected a length or a range such as 1-{largest}, in {unit}s, up to {largest}"
-        raise InputError(f"--n {n}", problem)
+        raise InputError(OptionUse("n", n), problem)
     return lengths
 
 
@@ -98,10 +99,10 @@ def keyness(
     $ ngramscan keyness outputs/ --of CoT --against PoT --unit character --n 6-10
     """
     if not against:
-        raise InputError("--against", "expected a method")
+        raise InputError(OptionUse("against"), "expected a method")
     for method in against:
         if method.lower() == of.lower():
-            raise InputError(f"--against {method}", "it is the method of --of")
+            raise InputError(OptionUse("against", method), "it is the method of " + OptionUse("of"))
     minimum, file = MinFrequency(min_count, min_documents), Path(export) if export else None
     wanted = KeynessOptions(of, against, unit, _lengths(n, unit), minimum, top, q, all)
     if file:

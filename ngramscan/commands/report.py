@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, cast
 import click
 
 from ngramscan.errors import InputError, NoRowsError
+from ngramscan.messages import OptionUse, Text
 from ngramscan.progress import counted, format_bytes
 from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import check_writable, write_whole
@@ -104,9 +105,9 @@ def report(
     path = _path_of(output) if output or for_table else None
     is_stdout = for_table and str(path) == "-"
     if is_stdout and open:
-        raise InputError("--open", "it needs a file; leave out -o -")
+        raise InputError("--open", "it needs a file; leave out " + OptionUse("output", "-"))
     if path and not is_stdout:
-        _refuse_other_formats(f"-o {path}", path)
+        _refuse_other_formats(OptionUse("output", path), path)
         check_writable(path)
     page, notices = _make(results, title)
     if is_stdout:
@@ -125,15 +126,17 @@ def _path_of(output: str | Path | None) -> Path:
     return Path(output) if output else _FILE
 
 
-def _refuse_other_formats(where: str, path: Path) -> None:
+def _refuse_other_formats(where: Text, path: Path) -> None:
     """Raise an InputError for a name that promises something else than a page."""
     suffix = path.suffix.lower()
     if suffix in _SUFFIXES:
         return
-    cure = f"name it {path.with_suffix('.html').name}"
+    cure = f"a report is a page in HTML; name it {path.with_suffix('.html').name}"
     if suffix == ".pdf":
-        cure += "; a browser prints it as PDF, and --figure FILE.pdf of a command draws its figure"
-    raise InputError(where, f"a report is a page in HTML; {cure}")
+        figure = OptionUse("figure", placeholder="FILE.pdf")
+        more = "; a browser prints it as PDF, and " + figure + " of a command draws its figure"
+        raise InputError(where, cure + more)
+    raise InputError(where, cure)
 
 
 def _refuse_page_among(tables: Sequence[Table]) -> None:
@@ -141,8 +144,8 @@ def _refuse_page_among(tables: Sequence[Table]) -> None:
     names = [Path(table) for table in tables if isinstance(table, str | Path)]
     page = next((name for name in names if name.suffix.lower() in {".pdf", ".html", ".htm"}), None)
     if page is not None:
-        cure = f"-o {page.with_suffix('.html')} writes the page, in HTML"
-        raise InputError(str(page), f"not a file of rows; {cure}")
+        cure = OptionUse("output", page.with_suffix(".html")) + " writes the page, in HTML"
+        raise InputError(str(page), "not a file of rows; " + cure)
 
 
 def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:

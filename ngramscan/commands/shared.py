@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.options import IndexOptions, LineOptions
+from ngramscan.messages import OptionUse
 from ngramscan.options import OUTPUT, READING, WHAT, WHERE, Option
 from ngramscan.patterns.model import PathOrName, PatternSet, Tier
 
@@ -155,7 +156,7 @@ def refuse_totals(totals: object, chosen: PatternSet) -> None:
     """Raise an InputError where totals were asked for and no pattern has a method."""
     if totals and not chosen.methods:
         problem = "only patterns of a method have totals, and literals have no method"
-        raise InputError(f"--totals {totals}", problem)
+        raise InputError(OptionUse("totals", totals), problem)
 
 
 def units_of(indexes: Iterable[Index]) -> list[Unit]:
@@ -167,7 +168,7 @@ def refuse_kinds(specs: Sequence[str], kinds: tuple[str, ...], problem: str) -> 
     """Raise an InputError for an index of some kinds, before it asks for a tokenizer."""
     for spec in (part.strip() for given in specs for part in given.split(",")):
         if spec.startswith(kinds):
-            raise InputError(f"--index {spec}", problem)
+            raise InputError(OptionUse("index", spec), problem)
 
 
 def split_arguments(

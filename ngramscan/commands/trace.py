@@ -17,6 +17,7 @@ from ngramscan.indexes.base import Index, finds_spans
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import finds_matches
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level, ShowAll
 from ngramscan.outputs.formulas import kinds_of
 from ngramscan.outputs.reading import (
@@ -164,9 +165,11 @@ def trace(
     $ ngramscan trace essay.txt --plain --index python
     """
     if index_from > index_to:
-        raise InputError(f"--index-from {index_from}", f"--index-to is smaller: {index_to}")
+        raise InputError(
+            OptionUse("index_from", index_from), OptionUse("index_to") + f" is smaller: {index_to}"
+        )
     if no_mask and mask is not None:
-        raise InputError("--no-mask", "not allowed with --mask")
+        raise InputError(OptionUse("no_mask"), "not allowed with " + OptionUse("mask"))
     wanted = TraceOptions(min_words, index_from, index_to, truncate)
     asked = TracingOptions(**options)
     read = _read_plain(outputs, asked.without_reasoning) if plain else asked.read_outputs(outputs)
@@ -182,7 +185,8 @@ def trace(
             )
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError(
-                "--index", "words and tokens are not traced together; trace them one by one"
+                OptionUse("index"),
+                "words and tokens are not traced together; trace them one by one",
             )
         found = run_trace(texts, indexes, wanted)
         examples = list(make_spans(found, indexes, min_words, asked.seed)) if spans else []
@@ -279,7 +283,11 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
     solutions = {}
     for place, row in read_table(table):
         if field not in row:
-            problem = f"no column {field}; it has: {some_of(row)} (see --control-field)"
+            problem = (
+                f"no column {field}; it has: {some_of(row)} (see "
+                + OptionUse("control_field")
+                + ")"
+            )
             raise InputError(place, problem)
         if not isinstance(row[field], str) or not row[field].strip():
             raise InputError(place, f"{field} is not text; correct the row or leave it out")
@@ -300,13 +308,17 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
     return controls
 
 
-def _describe_masks(found: TraceResult) -> Iterator[str]:
+def _describe_masks(found: TraceResult) -> Iterator[Text]:
     rows = [row for row in found.rows if row.prompt != CONTROL]
     if rows and not any(row.masked for row in rows):
-        yield "no word was masked; --mask FILE gives the questions, whose words outputs repeat"
+        yield (
+            "no word was masked; "
+            + OptionUse("mask", placeholder="FILE")
+            + " gives the questions, whose words outputs repeat"
+        )
 
 
-def _describe_left_out(found: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[str]:
+def _describe_left_out(found: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[Text]:
     """Say how many spans are not in the file of spans."""
     traced = [each for index in indexes for each in found.traced[index.name]]
     left_out = sum(
@@ -316,7 +328,7 @@ def _describe_left_out(found: TraceResult, indexes: Sequence[Index], least: int)
     )
     if left_out:
         said = f"{counted(left_out, 'overlapping span')} of repeated text left out"
-        yield f"--spans: {said}; those listed cover the same words"
+        yield OptionUse("spans") + f": {said}; those listed cover the same words"
 
 
 def _describe_forms(found: TraceResult) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, ReadOptions
 from ngramscan.corpora.text_fields import NoTextError, TextField, parse_text_field
 from ngramscan.errors import CorpusError, some_of
+from ngramscan.messages import OptionUse
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -53,7 +54,7 @@ class TextColumns:
     def _texts(self, column: pa.Array, row: int) -> list[memoryview | None]:
         if column.null_count and not self._skips_null:
             first = row + 1 + column.is_null().to_pylist().index(True)
-            problem = "the text is null; expected a string (see --skip-null)"
+            problem = "the text is null; expected a string (see " + OptionUse("skip_null") + ")"
             raise CorpusError(f"{self._path}: row {first}", problem)
         views: list[memoryview | None] = list(_views(_strings(column, self._path)))
         if column.null_count:
@@ -68,7 +69,7 @@ class TextColumns:
                 texts.append(self._field.text_of({self._text: value}).encode())
             except NoTextError as error:
                 if not (error.is_null and self._skips_null):
-                    raise CorpusError(f"{self._path}: row {number}", str(error)) from error
+                    raise CorpusError(f"{self._path}: row {number}", error.problem) from error
                 texts.append(None)
         return texts
 
@@ -77,7 +78,9 @@ def _text_column(schema: pa.Schema, path: str, field: TextField) -> str:
     name = field.name_in(schema.names)
     if name not in schema.names:
         names = some_of(schema.names)
-        raise CorpusError(path, f"no column {name!r}; it has: {names} (see --text-field)")
+        raise CorpusError(
+            path, f"no column {name!r}; it has: {names} (see " + OptionUse("text_field") + ")"
+        )
     if schema.names.count(name) > 1:
         raise CorpusError(path, f"several columns are named {name!r}; rename all but one")
     if not _may_hold_text(schema.field(name).type):

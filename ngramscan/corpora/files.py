@@ -36,6 +36,7 @@ from ngramscan.corpora.folders import (
 from ngramscan.corpora.formats import BY_NAME, CURE, format_in, format_of, why_unknown
 from ngramscan.corpora.streams import first_bytes, open_file, read_chunks, stream_chunks
 from ngramscan.errors import CorpusError, InputError, reason_of
+from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.compressions import (
     HEAD_BYTES,
     USUAL_WINDOW_BYTES,
@@ -89,8 +90,8 @@ def find_files(
         raise InputError(f"scan:{name}", problem)
     if others and not skip_unknown:
         problem = f"files of unknown formats: {len(others)}, the first is {others[0]}"
-        cures = f"--skip-unknown or --exclude-source leaves them out, or {CURE}"
-        raise InputError(f"scan:{name}", f"{problem}; {cures}")
+        options = OptionUse("skip_unknown") + " or " + OptionUse("exclude_source")
+        raise InputError(f"scan:{name}", f"{problem}; " + options + " leaves them out, or " + CURE)
     if others:
         notices.append(f"files of unknown formats left out: {len(others)}")
     notices += _memory_notices(kept)
@@ -133,12 +134,12 @@ def _without_protocol(location: str) -> str:
     return location.removeprefix("file://") if is_local else location
 
 
-def _why_none(location: str, has_files: bool) -> str:
+def _why_none(location: str, has_files: bool) -> Text:
     path = Path(location).expanduser()
     if has_files and not (path.is_dir() or location.endswith("/")):
         return why_unknown(str(path))
     if has_files:
-        return f"contains no file of a known format; expected {_FORMS}, or {CURE}"
+        return f"contains no file of a known format; expected {_FORMS}, or " + CURE
     if path.is_dir() or is_remote(location) or glob.has_magic(location):
         return f"no file there; expected {_FORMS}"
     return missing(path, _FORMS)

@@ -16,10 +16,11 @@ from ngramscan.corpora.tables import read_table
 from ngramscan.corpora.text import read_python, read_text
 from ngramscan.corpora.warc import read_warc
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.compressions import packed_suffix
 from ngramscan.reading.streams import unpacked_path
 
-CURE = "--input-format says it: jsonl, text, warc, parquet, arrow, csv or tsv"
+CURE = OptionUse("input_format") + " says it: jsonl, text, warc, parquet, arrow, csv or tsv"
 
 
 def _as_one_piece(file: CorpusFile) -> list[Piece]:
@@ -141,7 +142,7 @@ def _format_of_name(path: str) -> Format | None:
     return named.name
 
 
-def why_unknown(path: str) -> str:
+def why_unknown(path: str) -> Text:
     """Return why the name of a file says no format that is read, and what to do."""
     suffix = unpacked_path(path).suffix.lower()
     named = _BY_SUFFIX.get(suffix)
@@ -149,7 +150,7 @@ def why_unknown(path: str) -> str:
         return f"compressed {named.title} is not read as a whole; decompress it first"
     if foreign := next((each for each in FOREIGN if suffix in each.suffixes), None):
         return f"{foreign.title} is not read; {foreign.cure}"
-    return f"unknown format: {suffix or 'no suffix'}; {CURE}"
+    return f"unknown format: {suffix or 'no suffix'}; " + CURE
 
 
 def format_in(head: bytes, where: str) -> Format:
@@ -164,7 +165,7 @@ def format_in(head: bytes, where: str) -> Format:
         raise InputError(error.where, error.problem) from error
     n_other_bytes = len(head) - len(head.decode("utf-8", "ignore").encode())
     if b"\0" in head or n_other_bytes > 3:  # the last character may be cut
-        raise InputError(where, f"neither JSON lines, text nor WARC; {CURE}")
+        raise InputError(where, "neither JSON lines, text nor WARC; " + CURE)
     return "text"
 
 
@@ -187,4 +188,6 @@ def refuse_misnamed(file: CorpusFile, head: bytes) -> None:
         may_be_text = own is None and each.name == "jsonl"  # braces may begin any text
         if is_other and not may_be_text and not (own and own.match(head)):
             problem = f"it is {each.title}, not {BY_NAME[file.format].title}"
-            raise CorpusError(file.path, f"{problem}; give it with --input-format {each.name}")
+            raise CorpusError(
+                file.path, f"{problem}; give it with " + OptionUse("input_format", each.name)
+            )

@@ -24,6 +24,7 @@ from ngramscan.corpora.encodings import in_utf8
 from ngramscan.corpora.streams import first_bytes, open_file, read_chunks
 from ngramscan.corpora.text_fields import NoTextError, parse_text_field
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.compressions import compression_of, packed_suffix
 from ngramscan.reading.streams import Chunks, unpacked_path, whole
 from ngramscan.remote.stores import is_remote
@@ -95,7 +96,7 @@ def _read_list(piece: Piece, chunks: Chunks, options: ReadOptions) -> Batch:
         try:
             documents.add(number, bytearray(item))
         except NoTextError as error:
-            raise CorpusError(f"{path}: item {number}", str(error)) from error
+            raise CorpusError(f"{path}: item {number}", error.problem) from error
     return documents.batch(sum(sizes))
 
 
@@ -110,10 +111,10 @@ def _read_lines(piece: Piece, chunks: Chunks, options: ReadOptions) -> Iterator[
         (before,) = records_before([piece], lambda _: None)
         line = before + parser.lines_read + 1
         is_other = line == 1 and unpacked_path(path).suffix.lower() == ".json"
-        cure = (
-            "; --exclude-source leaves out a file that is not part of a corpus" if is_other else ""
-        )
-        problem = error.problem if isinstance(error, CorpusError) else f"{error}{cure}"
+        problem = error.problem
+        if is_other and isinstance(error, NoTextError):
+            cure = OptionUse("exclude_source") + " leaves out a file that is not part of a corpus"
+            problem = problem + "; " + cure
         raise CorpusError(f"{path}:{line}", problem) from error
 
 
@@ -163,7 +164,11 @@ def _whole_lines(piece: Piece, chunks: Chunks, most: int) -> Iterator[tuple[byte
     for chunk, consumed in chunks:
         end = chunk.rfind(b"\n") + 1
         if len(block) + (chunk.find(b"\n") if end else len(chunk)) > most:
-            problem = f"a line of more than {most / 1e6:g} MB; --max-line MB takes longer ones"
+            problem = (
+                f"a line of more than {most / 1e6:g} MB; "
+                + OptionUse("max_line", placeholder="MB")
+                + " takes longer ones"
+            )
             raise CorpusError(piece.file.path, problem)
         block += chunk[: end or len(chunk)]
         if not end:

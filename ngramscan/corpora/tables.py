@@ -12,6 +12,7 @@ from ngramscan.corpora.base import SOURCE_FIELDS, Batch, Piece, ReadOptions
 from ngramscan.corpora.encodings import in_utf8
 from ngramscan.corpora.streams import ChunkStream, read_chunks
 from ngramscan.errors import CorpusError, some_of
+from ngramscan.messages import OptionUse
 
 _ROWS_PER_BATCH = 1024
 _LONGEST_CELL = 2**31 - 1
@@ -72,7 +73,9 @@ class _Table:
         name = options.text_field
         if name not in header:
             names = some_of(header)
-            raise CorpusError(path, f"no column {name!r}; it has: {names} (see --text-field)")
+            raise CorpusError(
+                path, f"no column {name!r}; it has: {names} (see " + OptionUse("text_field") + ")"
+            )
         if header.count(name) > 1:
             raise CorpusError(path, f"several columns are named {name!r}; rename all but one")
         self._path, self._width, self._text = path, len(header), header.index(name)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from ngramscan.errors import some_of
+from ngramscan.messages import OptionUse, Text, message_of
 
 _STEP = re.compile(r"(?P<name>[^.\[\]]+)(?:\[(?P<key>[^=\[\]]+)=(?P<value>[^\[\]]*)\])?")
 
@@ -21,9 +22,10 @@ _STEP = re.compile(r"(?P<name>[^.\[\]]+)(?:\[(?P<key>[^=\[\]]+)=(?P<value>[^\[\]
 class NoTextError(Exception):
     """A record has no text; `kind` says why where such records are counted."""
 
-    def __init__(self, kind: str, problem: str, is_null: bool = False) -> None:
-        super().__init__(problem)
+    def __init__(self, kind: str, problem: Text, is_null: bool = False) -> None:
+        super().__init__(str(problem))
         self.kind = kind
+        self.problem = message_of(problem)
         self.is_null = is_null
         """The text is missing and not damaged, as `--skip-null` allows."""
 
@@ -63,13 +65,13 @@ class TextField:
         if not values:  # an empty list
             return ""
         if None in values:
-            raise NoTextError("null", f"{quoted} is null; expected a string{_CURE}", is_null=True)
+            raise NoTextError("null", f"{quoted} is null; expected a string" + _CURE, is_null=True)
         names = some_of(record) or "none"
-        problem = f"no {quoted}; it has: {names} (see --text-field)"
+        problem = f"no {quoted}; it has: {names} (see " + OptionUse("text_field") + ")"
         raise NoTextError(f"without {quoted}", problem)
 
 
-_CURE = " (see --skip-null)"
+_CURE = " (see " + OptionUse("skip_null") + ")"
 _ABSENT: Any = object()
 """A record, or an object in a list, lacks a field."""
 
@@ -119,6 +121,8 @@ def _chosen(value: Any, step: _Step) -> Any:
     if not chosen:
         others = list(dict.fromkeys(str(item.get(step.key)) for item in objects))
         has = some_of(others) or "none"
-        problem = f"no object in {step.name!r} has {step.key}={step.value}; they have: {has}{_CURE}"
+        problem = (
+            f"no object in {step.name!r} has {step.key}={step.value}; they have: {has}" + _CURE
+        )
         raise NoTextError(f"without {step.name}[{step.key}={step.value}]", problem, is_null=True)
     return chosen

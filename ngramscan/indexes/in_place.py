@@ -39,6 +39,7 @@ from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.indexes.http.replies import is_size
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
+from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress, counted, format_bytes
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
@@ -128,8 +129,8 @@ class InPlaceIndex:
         found = partial(find_in_all, ranges, self._shards)
         if changed := ranges.changed:
             what_changed = f"{counted(len(changed), 'file')} changed since an earlier run"
-            what_changed += "; the parts of them in --index-cache are removed"
-            self._progress.notice(f"{self.name}: {what_changed}")
+            removed = "the parts of them in " + OptionUse("index_cache") + " are removed"
+            self._progress.notice(f"{self.name}: {what_changed}; " + removed)
             changed.clear()
         index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)
         files = "\n".join(shard.fingerprint for shard in self._shards)
@@ -137,8 +138,8 @@ class InPlaceIndex:
         is_marked = all(shard.has_validators for shard in self._shards)
         if (fingerprint, is_marked) != (self._fingerprint, self._is_marked):
             if self._has_answered:
-                problem = "it is not the one that the journal has replies of; add --refresh"
-                raise IndexChangedError(self.name, problem)
+                problem = "it is not the one that the journal has replies of"
+                raise IndexChangedError(self.name, f"{problem}; add " + OptionUse("refresh"))
             self._fingerprint, self._size = fingerprint, index.size()
             self._is_marked = is_marked
             known: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}

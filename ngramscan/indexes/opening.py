@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexSize
 from ngramscan.indexes.catalog import DEFAULT_URL, PAPER, TOKEN_URL, find_hosted, nearest_names
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal, default_path
+from ngramscan.messages import Message, OptionUse, Text, message_of
 from ngramscan.progress import Progress
 from ngramscan.reading.streams import refuse_impossible
 
@@ -31,11 +32,16 @@ _FORMS = (
     " `ngramscan index list`"
 )
 _ADDRESSES = ("scan:http:", "scan:https:")
-_LEADS = {
-    "fm9": "an index; to query it: --index fm9:",
-    "scan": "a corpus; to read it: --index scan:",
-    "tokens": "an index over tokens; to query it, with --tokenizer FILE: --index tokens:",
+_LEADS: Mapping[str, Text] = {
+    "fm9": "an index; to query it: ",
+    "scan": "a corpus; to read it: ",
+    "tokens": (
+        "an index over tokens; to query it, with "
+        + OptionUse("tokenizer", placeholder="FILE")
+        + ": "
+    ),
 }
+"""What a place has that is given as something else, by the kind of its spec, and a cure."""
 _TAKERS = {
     **dict.fromkeys(("text_field", "skip_bad_lines", "skip_null"), ("scan:",)),
     **dict.fromkeys(("input_format", "skip_unknown"), ("scan:",)),
@@ -58,7 +64,7 @@ def open_indexes(
         opener = _Opener(options, progress, stack)
         names = split_specs(specs)
         if not names:
-            raise InputError("--index", f"it is empty; expected {_FORMS}")
+            raise InputError(OptionUse("index"), f"it is empty; expected {_FORMS}")
         by_name: dict[str, Index] = {}
         for spec in names:
             _add_opened(by_name, spec, opener.open(_expanded(spec)))
@@ -71,7 +77,7 @@ def _add_opened(by_name: dict[str, Index], spec: str, opened: Sequence[Index]) -
     for index in opened:
         if index.name in by_name and spec.startswith(_ADDRESSES):
             problem = "two addresses that differ only in the query or login, which rows don't show"
-            raise InputError(f"--index {index.name}", f"{problem}; count them one at a time")
+            raise InputError(OptionUse("index", index.name), f"{problem}; count them one at a time")
         by_name[index.name] = index
 
 
@@ -102,7 +108,7 @@ class _Opener:
         if kind != "scan":
             self._refuse_for_scans(spec)
         if kind in {"scan", "fm9"}:
-            with suggest_spec(f"--index {spec}", place, kind):
+            with suggest_spec(OptionUse("index", spec), place, kind):
                 return [self._open_scan(spec) if kind == "scan" else self._open_fm9(spec)]
         if kind in {"tokens", "infini-gram"}:
             return [self._open_tokens(spec)]
@@ -113,11 +119,11 @@ class _Opener:
     def _refuse_for_scans(self, spec: str) -> None:
         """Raise an InputError for an option that only corpora take that are read."""
         if self._options.ignore_case:
-            raise InputError("--ignore-case", f"only scan: and python take it, not {spec}")
+            raise InputError(OptionUse("ignore_case"), f"only scan: and python take it, not {spec}")
         if rule := self._options.normalization:
             asked = "in words" if rule == "words" else "by letters and digits alone"
             only = f"only corpora that are read (scan:…, python) can be searched {asked}"
-            raise InputError("--rule", f"{only}, not {spec}")
+            raise InputError(OptionUse("rule"), f"{only}, not {spec}")
 
     def _open_scan(self, spec: str) -> Index:
         # Slow to import, and not needed to ask an index.
@@ -130,11 +136,13 @@ class _Opener:
             parts = urlsplit(spec.removeprefix("scan:"))
         except ValueError as error:
             # A malformed address may have a password anywhere.
-            place = "--index" if "@" in spec else f"--index {spec}"
+            place = OptionUse("index") if "@" in spec else OptionUse("index", spec)
             raise InputError(place, "not a URL; expected https://…") from error
         if parts.password is not None and parts.scheme not in {"http", "https"}:
             problem = "a password in it would show in rows; put it into the configuration of fsspec"
-            raise InputError(f"--index scan:{parts.scheme}://{parts.hostname}/…", problem)
+            raise InputError(
+                OptionUse("index", f"scan:{parts.scheme}://{parts.hostname}/…"), problem
+            )
         options, location = self._options, spec.removeprefix("scan:")
         found_by = options.read.exclude_sources, options.input_format, options.skip_unknown
         corpus = open_corpus(location, *found_by)
@@ -143,7 +151,7 @@ class _Opener:
 
     def _open_fm9(self, spec: str) -> Index:
         place = spec.removeprefix("fm9:")
-        with needs_extra(f"--index {spec}", "index"):  # which is slow to import, too
+        with needs_extra(OptionUse("index", spec), "index"):  # which is slow to import, too
             from ngramscan.indexes.fm9 import open_fm9
         if "://" not in place:
             return open_fm9(index_folder(place), self._progress)
@@ -160,14 +168,14 @@ class _Opener:
         """
         kind, _, place = spec.partition(":")
         if kind == "tokens":
-            with needs_extra(f"--index {spec}", "tokens"):
+            with needs_extra(OptionUse("index", spec), "tokens"):
                 from ngramscan.indexes.tokens.local import open_tokens
             return open_tokens(Path(place), self._options.tokenizer, self._progress)
         from ngramscan.indexes.tokens.hosted import open_hosted
 
         folder, _, name = place.rpartition("/")
         if not name:
-            raise InputError(f"--index {spec}", f"no index named; expected {spec}NAME")
+            raise InputError(OptionUse("index", spec), f"no index named; expected {spec}NAME")
         url = f"{folder}/" if "://" in place else TOKEN_URL
         return open_hosted(name, self._client(url))
 
@@ -190,15 +198,17 @@ class _Opener:
     def _open_elsewhere(self, spec: str) -> Index:
         from ngramscan.indexes.http.client import split_login
 
-        shown, _ = split_login("--index", spec)
+        shown, _ = split_login("index", spec)
         folder, _, name = spec.rpartition("/")
         if not urlsplit(spec).path.strip("/") or not name:
             hosted = find_hosted(urlsplit(spec).hostname or "")
-            expected = f"--index {hosted.alias}" if hosted else f"{shown}NAME"
-            raise InputError(f"--index {shown}", f"no index named; expected {expected}")
+            expected = OptionUse("index", hosted.alias) if hosted else f"{shown}NAME"
+            raise InputError(OptionUse("index", shown), "no index named; expected " + expected)
         if _names_corpus(name):
-            problem = f"a file, not an index; to read it: --index scan:{shown.rstrip('/')}"
-            raise InputError(f"--index {shown.rstrip('/')}", problem)
+            problem = "a file, not an index; to read it: " + OptionUse(
+                "index", f"scan:{shown.rstrip('/')}"
+            )
+            raise InputError(OptionUse("index", shown.rstrip("/")), problem)
         return self._open_api(shown.rstrip("/"), [name], IndexSize(), f"{folder}/")
 
     def _open_named(self, name: str, url: str) -> Index:
@@ -212,13 +222,13 @@ class _Opener:
             size = IndexSize(hosted.documents, hosted.bytes) if is_public else IndexSize()
             return self._open_api(hosted.name, hosted.spellings, size, url)
         if url == DEFAULT_URL or ":" in name or _kind_at(name):
-            raise InputError(f"--index {name}", _unknown(name))
+            raise InputError(OptionUse("index", name), _unknown(name))
         client = self._client(url)
         if client.served and name not in client.served:
             known = [*client.served][:20]
             problem = f"{client.url} has no index of this name; it has {', '.join(known)}"
-            form = f"--index {client.url}{known[0]}"
-            raise InputError(f"--index {name}", f"{problem} (or by address: {form})")
+            form = OptionUse("index", client.url + known[0])
+            raise InputError(OptionUse("index", name), f"{problem} (or by address: " + form + ")")
         return self._open_api(name, [name], IndexSize(), url)
 
     def _open_api(self, name: str, spellings: Sequence[str], size: IndexSize, url: str) -> Index:
@@ -255,7 +265,7 @@ def _expanded(spec: str) -> str:
     kinds = ("scan:@", "scan:", "fm9:", "tokens:", "infini-gram:")
     kind = next((kind for kind in kinds if spec.startswith(kind)), "")
     if kind == spec:
-        raise InputError(f"--index {spec}", f"nothing after the colon; expected {_FORMS}")
+        raise InputError(OptionUse("index", spec), f"nothing after the colon; expected {_FORMS}")
     return kind + os.path.expanduser(spec.removeprefix(kind))
 
 
@@ -272,11 +282,11 @@ def _refuse_unused(options: IndexOptions, names: Collection[str]) -> None:
         if value and value not in unset and not any(name.startswith(takers) for name in names):
             verb = "takes" if len(takers) == 1 else "take"
             problem = f"only {' and '.join(takers)} {verb} it, not {', '.join(names)}"
-            raise InputError(f"--{option.replace('_', '-')}", problem)
+            raise InputError(OptionUse(option), problem)
 
 
 @contextmanager
-def suggest_spec(where: str, place: str, kind: str) -> Iterator[None]:
+def suggest_spec(where: object, place: str, kind: str) -> Iterator[None]:
     """Where a place can't be opened as one kind of index, say how it can be as another."""
     try:
         yield
@@ -284,7 +294,7 @@ def suggest_spec(where: str, place: str, kind: str) -> Iterator[None]:
         found = _kind_at(place) if type(error) is InputError else ""
         if found in {"", kind}:
             raise
-        raise InputError(where, f"{_LEADS[found]}{place}") from error
+        raise InputError(where, _lead(found, place)) from error
 
 
 def _kind_at(place: str) -> str:
@@ -314,11 +324,15 @@ def _names_corpus(name: str) -> bool:
     return name.endswith(LISTS) or format_of(name) is not None
 
 
-def _unknown(spec: str) -> str:
+def _lead(kind: str, place: str) -> Message:
+    return message_of(_LEADS[kind]) + OptionUse("index", f"{kind}:{place}")
+
+
+def _unknown(spec: str) -> Text:
     if kind := _kind_at(spec):
-        return f"{_LEADS[kind]}{spec}"
+        return _lead(kind, spec)
     if "://" in spec:
-        return f"to read a corpus there: --index scan:{spec}"
+        return "to read a corpus there: " + OptionUse("index", f"scan:{spec}")
     if Path(spec).exists():
         return "neither an index nor a corpus in a known format"
     if re.match(r"[\w.-]+:\d+/", spec):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.messages import OptionUse
 from ngramscan.options import FASTEST, LONGEST_S, READING, SERVICE, WHAT, WHERE, Option
 from ngramscan.reading.formats import InputFormat
 
@@ -84,7 +85,9 @@ class ReadingOptions(LineOptions):
         from ngramscan.corpora import ReadOptions  # slow to import
 
         if "" in self.exclude_source:
-            raise InputError("--exclude-source", "it is empty; give a value, or leave it out")
+            raise InputError(
+                OptionUse("exclude_source"), "it is empty; give a value, or leave it out"
+            )
         return ReadOptions(
             text_field=self.text_field,
             skip_bad_lines=self.skip_bad_lines,
@@ -165,8 +168,10 @@ class IndexOptions(SamplingOptions):
 
     def __post_init__(self) -> None:
         if self.sample_files is not None and self.limit_documents is not None:
-            raise InputError("--sample-files", "not allowed with --limit-documents")
-        parse_size(self.index_memory, "--index-memory")
+            raise InputError(
+                OptionUse("sample_files"), "not allowed with " + OptionUse("limit_documents")
+            )
+        parse_size(self.index_memory, "index_memory")
 
     @property
     def memory_bytes(self) -> int:
@@ -174,12 +179,14 @@ class IndexOptions(SamplingOptions):
         return parse_size(self.index_memory)
 
 
-def parse_size(text: str | int, where: str = "--shard-size") -> int:
+def parse_size(text: str | int, option: str = "shard_size") -> int:
     """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
     if found is None or found[2] not in _UNITS:
-        raise InputError(f"{where} {text}", "expected a size like 500MB or 1GB")
+        raise InputError(OptionUse(option, text), "expected a size like 500MB or 1GB")
     size = float(found[1]) * _UNITS[found[2]]
     if not size < _LARGEST_SIZE:
-        raise InputError(f"{where} {str(text)[:40]}", f"expected less than {_LARGEST_SIZE:,} bytes")
+        raise InputError(
+            OptionUse(option, str(text)[:40]), f"expected less than {_LARGEST_SIZE:,} bytes"
+        )
     return round(size)

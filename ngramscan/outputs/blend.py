@@ -13,6 +13,7 @@ from itertools import chain
 from statistics import fmean
 from typing import Annotated, Any, NamedTuple
 
+from ngramscan.messages import Text
 from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
 from ngramscan.outputs.tokens import Flags, Ints
@@ -193,7 +194,7 @@ class BlendResult:
     presence: list[PresenceRow] = field(default_factory=list)
     retention: list[RetentionRow] = field(default_factory=list)
     isolation: list[IsolationRow] = field(default_factory=list)
-    notices: list[str] = field(default_factory=list)
+    notices: list[Text] = field(default_factory=list)
 
 
 Scope = tuple[str, str]  # dataset and model

@@ -19,6 +19,7 @@ import yaml
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.outputs.markers import LEVEL
 from ngramscan.outputs.ngram_rates import frequencies
 from ngramscan.outputs.ngrams import MinFrequency, Ngrams, count_ngrams
@@ -135,8 +136,8 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
             number = problems.setdefault(output.problem, len(problems))
             found.append((number, options.of not in present, output.text or ""))
     if len({is_other for _, is_other, _ in found}) < 2:
-        side = "--against" if found and not found[0][1] else "--of"
-        problem = f"no output of {side} has text and belongs to that side alone"
+        side = OptionUse("against") if found and not found[0][1] else OptionUse("of")
+        problem = "no output of " + side + " has text and belongs to that side alone"
         raise InputError(outputs.where, problem)
     found.sort(key=lambda row: row[:2])
     numbers, is_other, texts = zip(*found, strict=True)
@@ -340,12 +341,18 @@ def to_patterns(
     """Return n-grams as the YAML of a pattern set for a file, and what was left out."""
     chosen = [row for row in rows if options.all or any(map(str.isalnum, row.ngram))]
     if rows and not chosen:
-        problem = "not written: no n-gram has a letter or digit; --all writes the others too"
+        problem = (
+            "not written: no n-gram has a letter or digit; "
+            + OptionUse("all")
+            + " writes the others too"
+        )
         raise InputError(str(file), problem)
     # A pattern can have no NUL and no lone surrogate.
     writable = [row for row in chosen if not re.search("[\0\ud800-\udfff]", row.ngram)]
     if not writable:
-        raise InputError(str(file), "not written: no n-gram was found; try a larger --q")
+        raise InputError(
+            str(file), "not written: no n-gram was found; try a larger " + OptionUse("q")
+        )
     unique: dict[str, KeynessRow] = {}
     for row in writable:
         unique.setdefault(row.ngram, row)
@@ -364,7 +371,10 @@ def to_patterns(
     # ASCII with escapes: white space and rare characters come back as they were.
     text = yaml.safe_dump(content, sort_keys=False, allow_unicode=False, width=10_000)
     left_out = {
-        "n-grams without a letter or digit left out (--all writes them)": len(rows) - len(chosen),
+        ("n-grams without a letter or digit left out (" + OptionUse("all") + " writes them)"): len(
+            rows
+        )
+        - len(chosen),
         "n-grams left out that no pattern can have": len(chosen) - len(writable),
     }
     return text, [f"{file}: {reason}: {number}" for reason, number in left_out.items() if number]

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse, Text, message_of
 from ngramscan.reading.output_paths import Group, group_of
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded, list_items
@@ -58,7 +59,7 @@ class OutputSet:
     """All outputs of some folders or files (`where`), in the order of files and lines."""
 
     outputs: list[Output]
-    notices: list[str]
+    notices: list[Text]
     where: str
 
 
@@ -107,7 +108,7 @@ def read_outputs(
 
 def treat_reasoning(
     outputs: Sequence[Output], without_reasoning: bool
-) -> tuple[list[Output], list[str]]:
+) -> tuple[list[Output], list[Text]]:
     """Return outputs with or without the reasoning that models mark, and a notice on it.
 
     An output that ends within its reasoning is empty without it.
@@ -118,7 +119,9 @@ def treat_reasoning(
         return list(outputs), []
     notice = f"{having} of {len(outputs)} outputs have marked reasoning"
     if not without_reasoning:
-        return list(outputs), [f"{notice}, which is counted; --without-reasoning leaves it out"]
+        return list(outputs), [
+            f"{notice}, which is counted; " + OptionUse("without_reasoning") + " leaves it out"
+        ]
     answers = [
         output if output.text is None else replace(output, text=answer or "")
         for output, (_, answer) in zip(outputs, split, strict=True)
@@ -166,8 +169,8 @@ def _records(name: str, content: bytes, bad: list[str] | None) -> Iterator[tuple
                 yield place, decoded(place, line)
         except InputError as error:
             if bad is None:
-                cure = "--skip-bad-lines leaves such lines out"
-                raise InputError(place, f"{error.problem}; {cure}") from error
+                cure = OptionUse("skip_bad_lines") + " leaves such lines out"
+                raise InputError(place, error.problem + "; " + cure) from error
             bad.append(place)
 
 
@@ -176,7 +179,7 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
         raise InputError(place, "not a JSON object; expected one with an output")
     if field not in record:
         known = some_of(record) or "none"
-        problem = f"no field {field!r}; it has: {known} (see --output-field)"
+        problem = f"no field {field!r}; it has: {known} (see " + OptionUse("output_field") + ")"
         raise InputError(place, problem)
     group = _group_in(record, place, group, prompt_field)
     text = record[field]
@@ -229,14 +232,21 @@ def _refuse_duplicates(outputs: Sequence[Output]) -> None:
     for output in outputs:
         first = seen.setdefault((output.group, output.id), output.place)
         if output.id and first != output.place:
-            cure = "; --prompt-field NAME says which prompt" if not output.group.prompt else ""
             named = "/".join(filter(None, output.group))
-            raise InputError(output.place, f"id {output.id!r} of {named} is also at {first}{cure}")
+            problem = message_of(f"id {output.id!r} of {named} is also at {first}")
+            if not output.group.prompt:
+                cure = OptionUse("prompt_field", placeholder="NAME") + " says which prompt"
+                problem = problem + "; " + cure
+            raise InputError(output.place, problem)
 
 
-def _describe_absent(outputs: Sequence[Output]) -> Iterator[str]:
+def _describe_absent(outputs: Sequence[Output]) -> Iterator[Text]:
     if nameless := sum(not output.group.prompt for output in outputs):
-        yield f"{nameless} outputs do not name their prompt; --prompt-field NAME says which field"
+        yield (
+            f"{nameless} outputs do not name their prompt; "
+            + OptionUse("prompt_field", placeholder="NAME")
+            + " says which field"
+        )
     missing = sum(output.text is None for output in outputs)
     empty = sum(output.text is not None and not output.has_text for output in outputs)
     if missing or empty:

@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
+from ngramscan.messages import Text
 from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.markers import ALL, LEVEL
 from ngramscan.outputs.reading import Output, OutputSet, number_problems
@@ -129,7 +130,7 @@ class StrategyResult:
 
     rows: list[StrategyRow]
     outputs: list[OutputStrategyRow]
-    notices: list[str]
+    notices: list[Text]
 
 
 def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ngramscan.messages import Text
 from ngramscan.outputs.markers import LEVEL, REGEX_TIER, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet
 from ngramscan.outputs.tokens import Flags, Floats, Ints
@@ -75,7 +76,7 @@ class TierResult:
     """All rows, and notices on them."""
 
     rows: list[TierRow]
-    notices: list[str]
+    notices: list[Text]
 
 
 def run_tiers(

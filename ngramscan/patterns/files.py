@@ -11,6 +11,7 @@ from typing import TypeVar
 from yaml import MappingNode
 
 from ngramscan.errors import InputError, nearest
+from ngramscan.messages import OptionUse
 from ngramscan.patterns.model import KINDS, TIERS, PathOrName, Pattern, PatternSet, Regex
 from ngramscan.patterns.regexes import compile_regex
 from ngramscan.reading.own_files import shipped_folders
@@ -66,7 +67,10 @@ def parse_patterns(content: str, where: str) -> PatternSet:
     """Parse the content of a pattern file; errors begin with `where`."""
     root = compose_yaml(content, where)
     if where == name_of(STDIN) and not isinstance(root.node, MappingNode):
-        raise root.error("expected a pattern set in YAML; for one text per line: -f -")
+        raise root.error(
+            "expected a pattern set in YAML; for one text per line: "
+            + OptionUse("literals_file", "-")
+        )
     fields = root.fields({"name", "patterns"}, {"source", "regexes"})
     source, regexes = fields.get("source"), fields.get("regexes")
     return PatternSet(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.patterns.files import (
     STDIN,
     find_patterns,
@@ -48,14 +48,15 @@ def load_given(
         raise InputError("standard input", "it can be read only once; - was given twice")
     sets = [value for value in patterns if _is_set(value)]
     texts = [str(value) for value in patterns if value not in sets]
-    found = [_checked(text, "PATTERNS") for text in texts]
-    found += [_checked(text, "--literal") for text in literals]
+    found = [_checked(text, OptionUse("patterns")) for text in texts]
+    found += [_checked(text, OptionUse("literal")) for text in literals]
     found += [text for file in files for text in _read_literals(file)]
     if not sets and not found:
-        problem = "nothing to count; give texts, as in -e 'step by step', or a pattern set, as f1"
-        raise InputError("PATTERNS", problem)
+        text = OptionUse("literal", "step by step")
+        problem = "nothing to count; give texts, as in " + text + ", or a pattern set, as f1"
+        raise InputError(OptionUse("patterns"), problem)
     if not sets and (tiers or methods):
-        option = f"--tier {tiers[0]}" if tiers else f"--method {methods[0]}"
+        option = OptionUse("tier", tiers[0]) if tiers else OptionUse("method", methods[0])
         raise InputError(option, "it selects from pattern sets, and only literals were given")
     chosen = load_selection(sets, tiers, methods) if sets else PatternSet("literals", "", ())
     only = tuple(Pattern(text) for text in dict.fromkeys(found))
@@ -66,21 +67,28 @@ def _is_set(given: PathOrName) -> bool:
     """Tell whether an argument names a pattern set, or is a literal; refuse what is neither."""
     name = str(given)
     path, suffix = find_patterns(given), Path(name).suffix.lower()
-    shown = shlex.quote(name) if len(name) <= _LONGEST_SHOWN else "TEXT"
     if path is None:
         is_text = isinstance(given, str) and (not name or any(map(str.isspace, name)))
         if is_text and suffix not in _YAML:
             return False
-        cure = f"{suggest_sets(given) or ';'} to count the text itself: -e {shown}"
-        raise InputError(name, f"no such file or shipped set{cure}")
+        lead = f"{suggest_sets(given) or ';'} to count the text itself: "
+        raise InputError(name, f"no such file or shipped set{lead}" + _to_give("literal", name))
     if os.path.isdir(path) or suffix in _CORPUS:
-        raise InputError(name, f"not a pattern set; to count in its texts: --index scan:{shown}")
+        cure = _to_give("index", name, "scan:")
+        raise InputError(name, "not a pattern set; to count in its texts: " + cure)
     if suffix not in {*_YAML, ".json", ""}:
-        raise InputError(name, f"not a pattern set; to count each of its lines: -f {shown}")
+        cure = _to_give("literals_file", name)
+        raise InputError(name, "not a pattern set; to count each of its lines: " + cure)
     return True
 
 
-def _checked(text: str, where: str) -> str:
+def _to_give(option: str, name: str, prefix: str = "") -> OptionUse:
+    if len(name) > _LONGEST_SHOWN:
+        return OptionUse(option, placeholder=f"{prefix}TEXT")
+    return OptionUse(option, f"{prefix}{name}")
+
+
+def _checked(text: str, where: object) -> str:
     problem = "it is empty; enter a phrase" if not text else ""
     if "\0" in text:
         problem = "it has a NUL character"
@@ -93,9 +101,11 @@ def _checked(text: str, where: str) -> str:
 
 def _read_literals(file: PathOrName) -> list[str]:
     if not str(file):
-        raise InputError("--literals-file", "it is empty; enter the path of a file")
+        raise InputError(OptionUse("literals_file"), "it is empty; enter the path of a file")
     if Path(file).suffix.lower() in _YAML:
-        raise InputError(f"-f {file}", f"a pattern set is given without -f: {file}")
+        raise InputError(
+            OptionUse("literals_file", file), f"a pattern set; give it without this option: {file}"
+        )
     content, where = read_named(file)
     lines = [line.removesuffix("\r") for line in content.split("\n")]
     found = [_checked(line, f"{where}:{number}") for number, line in enumerate(lines, 1) if line]

@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Literal, get_args
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 
 PathOrName = str | PathLike[str]
 Tier = Literal["T1", "T2", "T3"]
@@ -120,7 +121,7 @@ class PatternSet:
             if asked.lower() in others:
                 return known
         problem = f"pattern set {self.name} has no such {kind}; it has {', '.join(names)}"
-        raise InputError(f"--{kind} {asked}", problem)
+        raise InputError(OptionUse(kind, asked), problem)
 
     def queries(self, case_variants: bool = False) -> list[Query]:
         """Return the strings to count, in the order of the patterns."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError, nearest, some_of
+from ngramscan.messages import OptionUse, Text
 from ngramscan.prevalence.contaminate import Entry
 from ngramscan.reading.row_files import Table, has_rows, read_table
 
@@ -42,12 +43,15 @@ def read_entries(
     for number, (place, row) in enumerate(read_table(benchmark), 1):
         if number == 1 and not id_field and ID in row:
             column = ID
-        text = _text(place, row, text_field, "--field")
-        answer = _text(place, row, answer_field, "--answer-field") if answer_field else ""
-        name = _text(place, row, column, "--id-field") if column else str(number)
+        text = _text(place, row, text_field, "field")
+        answer = _text(place, row, answer_field, "answer_field") if answer_field else ""
+        name = _text(place, row, column, "id_field") if column else str(number)
         if name in places:
-            cure = "" if not column else "; entries need ids that differ: --id-field names them"
-            raise InputError(place, f"the id {name!r:.60} is also at {places[name]}{cure}")
+            problem: Text = f"the id {name!r:.60} is also at {places[name]}"
+            if column:
+                cure = OptionUse("id_field") + " names them"
+                problem = problem + "; entries need ids that differ: " + cure
+            raise InputError(place, problem)
         places[name] = place
         entries.append(Entry(name, text, answer))
     return BenchmarkEntries(entries, column is None)
@@ -74,11 +78,11 @@ def _refuse_folder(benchmark: Table) -> None:
 def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
     """Return a cell that has to be a text; a number only where it is an id or an answer."""
     if column not in row:
-        raise InputError(place, f"no column {column}; {_columns(row, column, option)}")
+        raise InputError(place, f"no column {column}; " + _columns(row, column, option))
     value = row[column]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     is_usable = isinstance(value, int) or (is_number and math.isfinite(value))
-    if is_number and option != "--field" and is_usable:
+    if is_number and option != "field" and is_usable:
         return str(value)
     if not isinstance(value, str) or not value.strip():
         shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is not text"
@@ -86,11 +90,13 @@ def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
     return value
 
 
-def _columns(row: Iterable[str], column: str, option: str) -> str:
+def _columns(row: Iterable[str], column: str, option: str) -> Text:
     """Say which columns there are, and which of them is probably meant."""
     names = [*row]
     by_lower = {name.lower(): name for name in reversed(names)}
-    often = [by_lower[name] for name in _OFTEN if name in by_lower and option == "--field"]
+    often = [by_lower[name] for name in _OFTEN if name in by_lower and option == "field"]
     likely = nearest(column, names, cutoff=0.75) or next(iter(often), "")
-    cure = f"; {option} {likely!r} if that is meant" if likely else f"; name one with {option}"
-    return f"the columns are {some_of(names)}{cure}"
+    there = f"the columns are {some_of(names)}; "
+    if likely:
+        return there + OptionUse(option, likely) + " if that is meant"
+    return there + "name one with " + OptionUse(option)

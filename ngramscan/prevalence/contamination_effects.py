@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any, NamedTuple, get_args
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.prevalence.contaminate import EntryRow
 from ngramscan.prevalence.contamination_rules import EntryClass
 from ngramscan.reading.score_values import complete_status, counted_value
@@ -192,7 +193,9 @@ def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
     for group, in_group in groups.items():
         where = ", ".join(group)
         if len(rules := dict.fromkeys(score.rule for score in in_group)) > 1:
-            raise InputError(where, f"scored by {', '.join(rules)}; choose one with --score-rule")
+            raise InputError(
+                where, f"scored by {', '.join(rules)}; choose one with " + OptionUse("score_rule")
+            )
         if len(runs := dict.fromkeys(score.run or "one without a name" for score in in_group)) > 1:
             raise InputError(where, f"several runs: {', '.join(runs)}; keep one in the file")
         answers: dict[str, dict[int | None, float | None]] = {}

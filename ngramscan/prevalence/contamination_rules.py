@@ -21,6 +21,7 @@ from typing import Literal, NamedTuple
 from ngramscan.errors import InputError, nearest
 from ngramscan.matching.normalization import Normalization, normalized_places
 from ngramscan.matching.words import chunk_starts, word_places
+from ngramscan.messages import OptionUse
 
 Unit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
@@ -120,14 +121,19 @@ def make_rule(
     """
     rule = _named(name)
     if width is not None and name not in _RULES:
-        raise InputError(f"--window {width}", f"the name says the length; --rule ngram-{width}")
+        raise InputError(
+            OptionUse("window", width),
+            "the name says the length; " + OptionUse("rule", f"ngram-{width}"),
+        )
     if unit is not None and rule.unit == "words":
-        raise InputError(f"--window-unit {unit}", f"windows of rule {name} are words")
+        raise InputError(OptionUse("window_unit", unit), f"windows of rule {name} are words")
     if tail is not None and rule.draws is not None:
-        raise InputError(f"--tail {tail}", f"random windows of rule {name} end within the text")
+        raise InputError(
+            OptionUse("tail", tail), f"random windows of rule {name} end within the text"
+        )
     if not strip and rule.normalization:
         problem = f"rule {name} searches {_SEARCHED[rule.normalization]}, without white space"
-        raise InputError("--no-strip", problem)
+        raise InputError(OptionUse("no_strip"), problem)
     rule = replace(
         rule,
         width=rule.width if width is None else width,
@@ -140,7 +146,7 @@ def make_rule(
     if rule.unit == "bytes":
         least, why = 4, ", the bytes of the longest character"
     if rule.width < least:
-        where = f"--rule {name}" if width is None else f"--window {width}"
+        where = OptionUse("rule", name) if width is None else OptionUse("window", width)
         raise InputError(where, f"the width must be at least {least}{why}")
     return rule
 
@@ -154,7 +160,7 @@ def _named(name: str) -> Rule:
         )
     near = nearest(name, _RULES)
     meant = f"did you mean {near}? " if near else ""
-    raise InputError(f"--rule {name}", f"no such rule; {meant}(all: {_NAMES})")
+    raise InputError(OptionUse("rule", name), f"no such rule; {meant}(all: {_NAMES})")
 
 
 def windows_of(text: str, rule: Rule, place_seed: str = "") -> list[TextWindow]:

@@ -18,6 +18,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
 from ngramscan.matching.forms import NormalForm, other_forms
+from ngramscan.messages import OptionUse, Text
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.token_count import (
@@ -143,7 +144,7 @@ def run_count(
             ]
             result.form_counts += _form_counts(index.name, forms, counts)
         else:
-            hint = "; --count-anyway counts it, far too low"
+            hint = "; " + OptionUse("count_anyway") + " counts it, far too low"
             counts, missing = collect_lookups(queries, index, stream, count_anyway, hint)
             result.missing += missing
         size = index.size()
@@ -216,7 +217,7 @@ def collect_lookups(
     index: Index,
     stream: Iterator[Any],
     count_anyway: bool = False,
-    hint: str = "",
+    hint: Text = "",
 ) -> tuple[dict[str, Any], list[QueryFailure]]:
     """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
     found, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))

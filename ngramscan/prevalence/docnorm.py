@@ -22,6 +22,7 @@ from ngramscan.indexes.base import (
     shown_context,
 )
 from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
+from ngramscan.messages import OptionUse
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions
 from ngramscan.prevalence.count import Row, collect_lookups, start_lookups
@@ -171,7 +172,7 @@ def refuse_first(indexes: Sequence[Index], options: DocnormOptions) -> None:
         is_marked = is_token_level(index) and not index.shows_tokens
         if options.estimator == "first" and is_marked:
             problem = f"{index.name} doesn't show which occurrence is the first in its document"
-            raise InputError("--estimator first", problem)
+            raise InputError(OptionUse("estimator", "first"), problem)
 
 
 # An index that reads its documents

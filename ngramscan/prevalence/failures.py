@@ -7,10 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ngramscan.errors import NgramscanError, RemoteUnreachable
 from ngramscan.indexes.base import QueryFailure
+from ngramscan.messages import OptionUse, Text
 from ngramscan.patterns.model import Query
 from ngramscan.progress import counted
 
-OFFLINE_HINT = "without a network: --index python, or --index scan:PATH for a corpus of your own"
+OFFLINE_HINT = (
+    "without a network: "
+    + OptionUse("index")
+    + " python, or "
+    + OptionUse("index", placeholder="scan:PATH")
+    + " for a corpus of your own"
+)
 SHOWN_REASONS = 5
 
 
@@ -54,11 +61,11 @@ def describe_missing(
 def with_offline_hint(error: NgramscanError) -> NgramscanError:
     """Return the error; if a service can't be reached, with a hint at what works offline."""
     hint = _offline_hint(error)
-    return type(error)(f"{error}{hint}") if hint else error
+    return type(error)(error.message + hint) if hint else error
 
 
-def _offline_hint(error: NgramscanError) -> str:
-    return f"; {OFFLINE_HINT}" if isinstance(error, RemoteUnreachable) else ""
+def _offline_hint(error: NgramscanError) -> Text:
+    return ("; " + OFFLINE_HINT) if isinstance(error, RemoteUnreachable) else ""
 
 
 def describe_lost(

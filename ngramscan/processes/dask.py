@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ngramscan.errors import InputError, RemoteRefused, RemoteUnavailable, WorkerLostError
+from ngramscan.messages import OptionUse
 from ngramscan.processes.pool import Done, Report, Watch, do_task
 
 T = TypeVar("T")
@@ -40,14 +41,16 @@ def run_on_cluster(
     try:
         from dask.distributed import Client
     except ImportError as error:
-        raise InputError("--scheduler", "needs Dask: pip install 'ngramscan[cluster]'") from error
-    where = f"--scheduler {scheduler}"
+        raise InputError(
+            OptionUse("scheduler"), "needs Dask: pip install 'ngramscan[cluster]'"
+        ) from error
+    where = OptionUse("scheduler", scheduler)
     try:
         client: Any = Client(  # type: ignore[no-untyped-call]
             scheduler, timeout=_CONNECT_S, set_as_default=False
         )
     except (OSError, ValueError, TimeoutError) as error:
-        raise RemoteUnavailable(f"{where}: can't be reached") from error
+        raise RemoteUnavailable(where + ": can't be reached") from error
     numbers = range(len(tasks))
     # Keyed by task number, not by content: a result must count for one task only.
     keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
@@ -58,13 +61,13 @@ def run_on_cluster(
         with client:
             workers = _workers(client)
             if not workers:
-                raise RemoteUnavailable(f"{where}: it has no workers")
+                raise RemoteUnavailable(where + ": it has no workers")
             _check_memory(workers, task_bytes, watch)
             do = partial(do_task, work, report=_ignore)
             futures = client.map(do, numbers, tasks, key=keys)
             yield from _collect(client, dict(zip(futures, numbers, strict=True)), watch, where)
     except (CancelledError, OSError) as error:
-        raise RemoteUnavailable(f"{where}: the connection to it was lost") from error
+        raise RemoteUnavailable(where + ": the connection to it was lost") from error
     finally:
         log.setLevel(level)
 
@@ -90,7 +93,9 @@ def _check_memory(workers: dict[str, Any], task_bytes: int, watch: Watch) -> Non
             return
 
 
-def _collect(client: Any, futures: dict[Any, int], watch: Watch, where: str) -> Iterator[Done[Any]]:
+def _collect(
+    client: Any, futures: dict[Any, int], watch: Watch, where: OptionUse
+) -> Iterator[Done[Any]]:
     known = set(_workers(client))
     looked_at = time.monotonic()
     while futures:
@@ -108,7 +113,7 @@ def _collect(client: Any, futures: dict[Any, int], watch: Watch, where: str) -> 
             known, looked_at = present, time.monotonic()
 
 
-def _done(future: Any, number: int, where: str) -> Done[Any]:
+def _done(future: Any, number: int, where: OptionUse) -> Done[Any]:
     # It waits: a result that is lost with its worker is computed again.
     error = future.exception()
     if error is None:
@@ -121,5 +126,5 @@ def _done(future: Any, number: int, where: str) -> Done[Any]:
     if isinstance(error, ImportError) or any(words in str(error) for words in _OTHER_VERSION):
         problem = f"it or a worker can't load the task ({' '.join(str(error).split())})"
         cure = "install the same ngramscan, with the same extras, everywhere in the cluster"
-        raise RemoteRefused(f"{where}: {problem}; {cure}") from error
+        raise RemoteRefused(where + f": {problem}; {cure}") from error
     raise RuntimeError("a worker of the cluster failed") from error

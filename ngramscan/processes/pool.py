@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ngramscan.errors import NgramscanError, WorkerLostError
+from ngramscan.messages import OptionUse
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -113,7 +114,7 @@ def do_task(work: Callable[[T, Report], R], number: int, task: T, report: Report
     except NgramscanError as error:
         return Done(number, None, error)
     except MemoryError:
-        problem = "memory is short; fewer --workers, or a machine that has more"
+        problem = "memory is short; fewer " + OptionUse("workers") + ", or a machine that has more"
         return Done(number, None, WorkerLostError(problem))
 
 
@@ -250,7 +251,7 @@ class _Run(Generic[T, R]):
                 self._watch.notice(f"a worker process was lost ({ending}); another does its task")
             else:
                 problem = f"lost {LOSSES_PER_TASK} times at the same task ({ending})"
-                hint = "if memory ran out, --workers 1 needs less"
-                yield Done(task, None, WorkerLostError(f"a worker process was {problem}; {hint}"))
+                hint = "if memory ran out, " + OptionUse("workers", 1) + " needs less"
+                yield Done(task, None, WorkerLostError(f"a worker process was {problem}; " + hint))
         if self._waiting:
             self.hire()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
 from ngramscan.errors import InputError, NoRowsError, nearest, some_of
+from ngramscan.messages import Text, Wording
 from ngramscan.reading.streams import (
     MAX_BYTES,
     is_stream,
@@ -100,10 +101,12 @@ def _refuse_name(path: Path) -> None:
         folder = f"a folder; expected {_TABLES}"
         raise InputError(str(path), folder if path.is_dir() else missing(path, _TABLES))
     if not has_rows(path):
-        cure = (
-            f"; `evalcore logs {path} -o scores.jsonl` makes one" if path.suffix == ".eval" else ""
-        )
-        raise InputError(str(path), f"expected {_TABLES}{cure}")
+        if path.suffix == ".eval":
+            cure = Wording(
+                f"`evalcore logs {path} -o scores.jsonl`", f"`evalcore.logs({str(path)!r})`"
+            )
+            raise InputError(str(path), f"expected {_TABLES}; " + cure + " makes one")
+        raise InputError(str(path), f"expected {_TABLES}")
 
 
 def _frame(frame: pd.DataFrame) -> Rows:
@@ -181,7 +184,7 @@ def _json(name: str, content: bytes) -> Rows:
     try:
         rows = list_items(name, content)
     except InputError as error:
-        if "Extra data" not in error.problem:  # which is what follows the first of JSON lines
+        if "Extra data" not in str(error.problem):  # which is what follows the first of JSON lines
             raise
         raise InputError(name, _NO_LIST) from error
     return rows
@@ -262,7 +265,7 @@ _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 
 def read_rows(
-    table: Table, row_type: type[Row], expected: str, absent: Mapping[str, Any] | None = None
+    table: Table, row_type: type[Row], expected: Text, absent: Mapping[str, Any] | None = None
 ) -> list[Row]:
     """Read the rows of one table, which are `expected`; other columns are left out.
 
@@ -281,8 +284,9 @@ def read_rows(
             missing = [name for name in types if name in needed and name not in values]
             noun = "column" if len(missing) == 1 else "columns"
             named = f"no {noun} {', '.join(missing)}"
-            cures = _cures(missing, [name for name in values if name not in types])
-            raise InputError(place, f"{named}; {', '.join(cures) or f'it should have {expected}'}")
+            if cures := _cures(missing, [name for name in values if name not in types]):
+                raise InputError(place, f"{named}; {', '.join(cures)}")
+            raise InputError(place, f"{named}; it should have " + expected)
         known = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }

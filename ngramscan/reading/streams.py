@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError, nearest, reason_of, some_of
+from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.compressions import (
     CORRUPT,
     HEAD_BYTES,
@@ -119,9 +120,13 @@ def whole(chunks: Iterable[bytes], path: object, most: int | None = None) -> byt
     return b"".join(kept)
 
 
-def too_long(most: int) -> str:
+def too_long(most: int) -> Text:
     """Return what is wrong with an input that is longer than it may be."""
-    return f"more than {most:,} bytes, decompressed; --max-bytes N takes more"
+    return (
+        f"more than {most:,} bytes, decompressed; "
+        + OptionUse("max_bytes", placeholder="N")
+        + " takes more"
+    )
 
 
 def read_raw(path: object) -> Iterator[bytes]:

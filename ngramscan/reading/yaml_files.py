@@ -17,6 +17,7 @@ import msgspec
 import yaml
 
 from ngramscan.errors import InputError
+from ngramscan.messages import Text
 from ngramscan.reading.streams import whole
 from ngramscan.reading.versions import unchanged_while_read
 
@@ -103,10 +104,10 @@ class Node:
         """The number of the line in which it begins; 1 in an empty file."""
         return self.node.start_mark.line + 1 if self.node else 1
 
-    def error(self, problem: str) -> InputError:
+    def error(self, problem: Text) -> InputError:
         """Return an error at the place of this value."""
         where = f"{self.where}:{self.line}" if self.node else self.where
-        return InputError(where, f"{self.path}: {problem}" if self.path else problem)
+        return InputError(where, f"{self.path}: " + problem if self.path else problem)
 
     def fields(self, needed: Set[str], optional: Set[str] = frozenset()) -> dict[str, Node]:
         """Return the values of a mapping by key; refuse unknown, missing and repeated keys."""

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress
 from ngramscan.remote.files import RemoteFile
 
@@ -75,7 +76,7 @@ class RangeCache:
         except (OSError, sqlite3.Error) as error:
             reason = (getattr(error, "strerror", None) or str(error)).lower()
             problem = f"can't be used as a cache ({reason}); remove the file, or name a folder"
-            raise InputError(f"--index-cache {self._path}", problem) from error
+            raise InputError(OptionUse("index_cache", self._path), problem) from error
 
     def _make_room(self) -> None:
         tables = "pragma_page_count, pragma_freelist_count, pragma_page_size"

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from ngramscan.errors import IndexChangedError, RemoteRefused, RemoteUnavailable
+from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, Progress
 from ngramscan.remote.exchange import NoConnectionError, RateLimitedError, TransientError
 from ngramscan.remote.files import NoFileError, RemoteFile, Source, changed
@@ -303,8 +304,10 @@ class Ranges:
         if failures < (_ATTEMPTS_TO_CONNECT if is_away else ATTEMPTS):
             return
         has_cure = isinstance(error, RateLimitedError) and self._options.rate is not None
-        cure = " (--rate N asks more slowly)" if has_cure else ""
-        problem = f"{name}: {error}{cure}, after {failures} attempts"
+        cure = (
+            (" (" + OptionUse("rate", placeholder="N") + " asks more slowly)") if has_cure else ""
+        )
+        problem = f"{name}: {error}" + cure + f", after {failures} attempts"
         raise RemoteUnavailable(problem) from error
 
     def _tell_slowed(self, name: str) -> None:

@@ -13,8 +13,6 @@ with "$ " are those of the help.
 from __future__ import annotations
 
 import inspect
-import json
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial, wraps
@@ -25,7 +23,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, cast
 
 from ngramscan import __version__
 from ngramscan.clock import now
-from ngramscan.errors import IncompleteError, InputError
+from ngramscan.errors import IncompleteError, NgramscanError
+from ngramscan.messages import Text, joined
 from ngramscan.options import NewFile, Option, Rows, RowsFile, Shared
 from ngramscan.reading.versions import one_version_each
 from ngramscan.reporting.notebook import Notebook, notebook
@@ -67,9 +66,9 @@ class Result(Generic[Row]):
 
     rows: Iterable[Row]
     row_type: type[Row]
-    notices: Sequence[str] = ()
+    notices: Sequence[Text] = ()
     """Notes that go with the rows, on stderr."""
-    failures: Sequence[str] = ()
+    failures: Sequence[Text] = ()
     """A line per thing that could not be done. Exit code 1; Python raises an IncompleteError."""
     heading: str = ""
     """A line above the rows."""
@@ -139,9 +138,8 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
                 return _returned(_run(function, several, bound, given))
             run = partial(_run, function, several, bound, given, is_for_table=True)
             return _shown_in(shell, run, bound)
-        except InputError as error:
-            error.where, error.problem = _in_python(function, error.where, error.problem)
-            error.args = (f"{error.where}: {error.problem}",)
+        except NgramscanError as error:
+            error.name_keywords()
             raise
 
     called.__doc__ = documentation_of(function)
@@ -216,7 +214,7 @@ def _returned(result: Result[Any]) -> Any:
         return result.returned
     frame = frame_of(result)
     if result.failures:
-        raise IncompleteError("; ".join(result.failures), frame)
+        raise IncompleteError(joined(result.failures, "; "), frame)
     return frame
 
 
@@ -256,7 +254,7 @@ def write_files(result: Result[Any], made_by: str, **settings: bool) -> Run:
 
     Return how all its rows were made.
     """
-    run = Run(made_by, __version__, now(), tuple(result.failures), result.sizes)
+    run = Run(made_by, __version__, now(), tuple(map(str, result.failures)), result.sizes)
     if any(result.figure[:1]):
         from ngramscan.reporting.charts.files import save_figure  # slow to import
 
@@ -266,42 +264,3 @@ def write_files(result: Result[Any], made_by: str, **settings: bool) -> Run:
         if path:
             write_rows(rows, row_type, choose_target(None, Path(path), **settings), run)
     return run
-
-
-# Errors in the words of Python
-
-
-_FLAG = re.compile(
-    r"(?<![\w/.-])(--?[a-z][a-z-]*)"
-    r"(?: ('[^']*'|[A-Z]+\b|[a-z-]+:\S+|[a-z-]+(?=[,;)]|$))|(?! *[\w-]))"
-)
-
-
-def _in_python(function: Callable[..., Any], where: str, problem: str) -> tuple[str, str]:
-    """Return a message with options as keywords: `level=1` for `--level 1`."""
-    known = parameters(function).values()
-    names = {
-        flag: each.name or "" for each in known for flag in (*each.opts, each.human_readable_name)
-    }
-
-    def keyword(flag: str, value: str | None) -> str:
-        """Return an option, and its value if one is there."""
-        if not value:
-            return names[flag]
-        bare = value.removeprefix("'").removesuffix("'")
-        is_name = bare.isupper() and bare.isalpha() and bare == value
-        is_number = re.fullmatch(r"-?[\d.]+", bare)
-        shown = bare if is_name or is_number else json.dumps(bare, ensure_ascii=False)
-        return f"{names[flag]}={shown}"
-
-    flag, _, value = where.partition(" ")
-    if flag in names:
-        where = keyword(flag, value)
-    # A cure ends with what to give: to count the text itself: -e word
-    text, colon, cure = problem.rpartition(": ")
-    flag, _, value = cure.partition(" ")
-    if colon and flag in names and value:
-        problem = f"{text}: {keyword(flag, value)}"
-    return where, _FLAG.sub(
-        lambda found: keyword(*found.groups()) if found[1] in names else found[0], problem
-    )

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reporting.kinds import kind_of
 from ngramscan.reporting.options import refuse_other
@@ -22,10 +23,14 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
     given: Any = [*read_table(table)]  # a pipe can be read once
     columns = [*given[0][1]]
     if key not in columns:
-        there = f"available: {', '.join(columns)}; name one with --on COLUMN=NAME"
-        raise InputError(name_of(table), f"no column {key}; {there}")
+        there = (
+            f"available: {', '.join(columns)}; name one with "
+            + OptionUse("on", placeholder="COLUMN")
+            + "=NAME"
+        )
+        raise InputError(name_of(table), f"no column {key}; " + there)
     kind = kind_of(columns)
-    refuse_other("--count", [column] if column else [], columns)
+    refuse_other("count", [column] if column else [], columns)
     if column is None:
         column = _count_column(
             name_of(table), given, [kind.counts] if kind and kind.counts else (), key
@@ -51,7 +56,10 @@ def _count_column(place: str, given: Any, known: Sequence[str], key: str) -> str
     ]
     if len(found) != 1:
         what = f"counts may be {', '.join(found)}" if found else "no column has numbers only"
-        raise InputError(place, f"{what}; name the column of counts with --count COLUMN")
+        raise InputError(
+            place,
+            f"{what}; name the column of counts with " + OptionUse("count", placeholder="COLUMN"),
+        )
     return found[0]
 
 

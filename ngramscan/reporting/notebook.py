@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import click
 
+from ngramscan.messages import Text, in_python
 from ngramscan.progress import Progress, short_amount, visible_line
 
 _EVERY_S = 0.3
@@ -53,9 +54,9 @@ class Notebook(Progress):
             self._note = text
             self._show_line()
 
-    def notice(self, text: str) -> None:
+    def notice(self, text: Text) -> None:
         """Print a line on stderr."""
-        click.echo(visible_line(text), err=True)
+        click.echo(visible_line(in_python(text)), err=True)
 
     def show(self, lines: Iterable[str]) -> None:
         """Print lines below the progress."""

@@ -8,6 +8,7 @@ import operator
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NoReturn, get_args, get_origin
@@ -15,6 +16,7 @@ from typing import Any, Literal, NoReturn, get_args, get_origin
 import click
 
 from ngramscan.errors import InputError, nearest, some_of
+from ngramscan.messages import Flags, OptionUse
 from ngramscan.options import OPTIONS, OUTPUT, Option
 from ngramscan.progress import visible_line
 from ngramscan.reading.streams import refuse_impossible
@@ -267,13 +269,21 @@ def _float_of(value: Any) -> float | None:
 
 def refuse_empty(param: click.Parameter | None) -> NoReturn:
     """Raise an InputError for an empty value, which would be taken as none at all."""
-    where = _flag_of(param) if param else "an argument"
+    where = OptionUse(param.name) if param and param.name else "an argument"
     raise InputError(where, "it is empty; give a value, or leave it out")
 
 
 def _refuse(param: click.Parameter | None, value: Any, problem: str) -> NoReturn:
-    flag = f"{_flag_of(param)} " if param else ""
-    raise InputError(f"{flag}{some_of([value])}", problem)
+    raise InputError(_given(param, value) if param else some_of([value]), problem)
+
+
+def _given(param: click.Parameter, value: Any) -> OptionUse:
+    """Return an option with the value that was given, as a number if it takes numbers."""
+    kind = param.type.part if isinstance(param.type, _Listed) else param.type
+    text = some_of([value])
+    is_number = isinstance(kind, _Number) and re.fullmatch(r"-?\d+(\.\d+)?", text, re.ASCII)
+    # A decimal number is shown as it was written.
+    return OptionUse(param.name or "", Decimal(text) if is_number else text)
 
 
 class FilePath(click.Path):
@@ -350,9 +360,9 @@ def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -
         return kind.convert(str(item), option, None)  # as typed: 1.5 is no integer
     except click.UsageError as error:
         if isinstance(kind, click.Choice):  # whose own message has them in lower case
-            refuse_other(option.opts[-1], str(item), kind.choices)
+            refuse_other(option.name or "", str(item), kind.choices)
         problem = error.message.removesuffix(".")
-        raise InputError(f"{option.opts[-1]} {some_of([item])}", problem) from error
+        raise InputError(_given(option, item), problem) from error
 
 
 def _is_frame(value: object) -> bool:
@@ -368,12 +378,12 @@ def listed(given: str | Iterable[str]) -> tuple[str, ...]:
 
 
 def refuse_other(option: str, given: str | Iterable[str], known: Iterable[str]) -> None:
-    """Raise an InputError for an unknown value of an option, which is named as in the terminal."""
+    """Raise an InputError for an unknown value of an option, which is named as in Python."""
     names = list(dict.fromkeys(known))
     for value in [given] if isinstance(given, str) else given:
         if value not in names:
             problem = f"expected one of {', '.join(names)}{suggestion(value, names)}"
-            raise InputError(f"{option} {some_of([value])}", problem)
+            raise InputError(OptionUse(option, some_of([value])), problem)
 
 
 def suggestion(value: str, known: Iterable[str]) -> str:
@@ -393,16 +403,15 @@ def check_written(
     Raise an InputError where two name the same file to write, one names a file that is read, one
     names stdout, or a file of rows or a figure can't be written.
     """
-    flags = {name: _flag_of(option) for name, option in parameters(function).items()}
-    written = [Named("-o", output)] if output and str(output) != "-" else []
+    written = [Named("output", output)] if output and str(output) != "-" else []
     for name, hint in hints_of(function).items():
         value = values.get(name) if is_output(name, hint) else None
         if not value or (option_of(hint).may_be_stdout and str(value) == "-"):
             continue
         if str(value) == "-":
-            raise InputError(f"{flags[name]} -", "it can't be stdout; expected a path")
-        written.append(Named(flags[name], Path(value), option_of(hint).is_folder))
-    refuse_overwriting(function, values, flags, written, settings.get("has_sidecar", False))
+            raise InputError(OptionUse(name, "-"), "it can't be stdout; expected a path")
+        written.append(Named(name, Path(value), option_of(hint).is_folder))
+    refuse_overwriting(function, values, written, settings.get("has_sidecar", False))
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import
 
@@ -414,6 +423,9 @@ def check_written(
     ]
 
 
-def _flag_of(parameter: click.Parameter) -> str:
-    is_option = isinstance(parameter, click.Option)
-    return parameter.opts[-1] if is_option else parameter.human_readable_name
+def flags_of(known: Iterable[click.Parameter]) -> Flags:
+    """Return the flags of options, and the metavariables of arguments, by their names."""
+    return {
+        each.name or "": each.opts if isinstance(each, click.Option) else [each.human_readable_name]
+        for each in known
+    }

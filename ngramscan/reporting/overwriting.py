@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, NoReturn, get_args, get_origin
 from platformdirs import user_cache_path
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.own_files import own_folders
 from ngramscan.reading.streams import (
     STANDARD_INPUT,
@@ -30,7 +31,7 @@ from ngramscan.reporting.signatures import hints_of, option_of, without_option
 
 _OUTPUT = "output"
 """The parameter of this name is written, whether it is a file or a folder."""
-_JOURNAL = "--journal"
+_JOURNAL = "journal"
 _JOURNAL_ENDS = ("-wal", "-shm")
 """The files that SQLite has beside its own."""
 
@@ -38,7 +39,7 @@ _JOURNAL_ENDS = ("-wal", "-shm")
 class Named(NamedTuple):
     """A path, and the option or argument that names it."""
 
-    flag: str
+    option: str
     path: Path
     is_folder: bool = False
     """Whether it is a folder of several files, which may be within one that is read."""
@@ -47,7 +48,7 @@ class Named(NamedTuple):
 class Input(NamedTuple):
     """The value of an option or argument that names files to be read."""
 
-    flag: str
+    option: str
     paths: Callable[[], Iterator[Path]]
     """Yields its files and folders, and records beside files of rows."""
     reads: Callable[[Path], bool]
@@ -75,7 +76,6 @@ def is_input(name: str, hint: Any) -> bool:
 def refuse_overwriting(
     function: Callable[..., Any],
     values: Mapping[str, Any],
-    flags: Mapping[str, str],
     written: Iterable[Named],
     has_sidecar: bool = False,
 ) -> None:
@@ -87,8 +87,6 @@ def refuse_overwriting(
         The function of a command.
     values : mapping
         What is given for its parameters.
-    flags : mapping
-        What the parameters are called in messages.
     written : iterable of Named
         The outputs.
     has_sidecar : bool
@@ -103,7 +101,7 @@ def refuse_overwriting(
     identities = {
         identity: output for output in reversed(files) if (identity := _identity(output.path))
     }
-    for source in _inputs(function, values, flags):
+    for source in _inputs(function, values):
         _refuse_input(source, files, identities)
 
 
@@ -116,56 +114,56 @@ def _refuse_input(
     journal among the files of a folder is none of those that are read there.
     """
     for output in outputs:
-        is_file = not output.is_folder and output.flag != _JOURNAL
+        is_file = not output.is_folder and output.option != _JOURNAL
         if is_file and source.reads(output.path):
             _refuse(output, source, ", with the files around it; name a file elsewhere")
-    is_journal_alone = all(output.flag == _JOURNAL for output in identities.values())
+    is_journal_alone = all(output.option == _JOURNAL for output in identities.values())
     for path in source.paths() if identities else ():  # a new file overwrites nothing
         for file in [path] if is_journal_alone else _files_within(path):
             identity = _identity(file)
             output_there = identities.get(identity) if identity else None
             if output_there and file == path:
                 _refuse(output_there, source, "; name another file")
-            if output_there and output_there.flag != _JOURNAL and source.reads(Path(file)):
+            if output_there and output_there.option != _JOURNAL and source.reads(Path(file)):
                 _refuse(output_there, source, ", with the files around it; name a file elsewhere")
 
 
 def _refuse(output: Named, source: Input, cure: str) -> NoReturn:
-    problem = f"the command also reads it, by {source.flag}{cure}"
-    raise InputError(f"{output.flag} {output.path}", problem)
+    problem = "the command also reads it, by " + OptionUse(source.option) + cure
+    raise InputError(OptionUse(output.option, output.path), problem)
 
 
 def _with_companions(written: Iterable[Named], has_sidecar: bool) -> Iterator[Named]:
     for output in written:
         yield output
-        if output.flag == _JOURNAL:
+        if output.option == _JOURNAL:
             for end in _JOURNAL_ENDS:
-                yield Named(output.flag, output.path.with_name(output.path.name + end))
+                yield Named(output.option, output.path.with_name(output.path.name + end))
         elif has_sidecar and output.path.name:
-            yield Named(output.flag, sidecar_of(output.path))
+            yield Named(output.option, sidecar_of(output.path))
 
 
 def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
     first_by_file: dict[object, str] = {}
-    for flag, path, _ in outputs:
+    for option, path, _ in outputs:
         for key in filter(None, (_place(path), _identity(path))):
-            first = first_by_file.setdefault(key, flag)
-            if first != flag:
-                problem = f"{first} writes to the same file; expected two files"
-                raise InputError(f"{flag} {path}", problem)
+            first = first_by_file.setdefault(key, option)
+            if first != option:
+                problem = OptionUse(first) + " writes to the same file; expected two files"
+                raise InputError(OptionUse(option, path), problem)
 
 
 def _refuse_own_files(outputs: Iterable[Named]) -> None:
     """Refuse to overwrite what commands read unasked: kept replies, fetched and shipped data."""
     cache = _place(user_cache_path("ngramscan"))
     packages = [_place(folder) for folder in own_folders()]
-    for flag, path, _ in outputs:
+    for option, path, _ in outputs:
         place = _place(path)
-        is_kept = flag != _JOURNAL and place.startswith(cache + os.sep)
+        is_kept = option != _JOURNAL and place.startswith(cache + os.sep)
         is_shipped = path.is_file() and place.startswith(tuple(each + os.sep for each in packages))
         if is_kept or is_shipped:
             problem = "it is among the files that ngramscan keeps for itself; name another file"
-            raise InputError(f"{flag} {path}", problem)
+            raise InputError(OptionUse(option, path), problem)
 
 
 def _place(path: Path) -> str:
@@ -184,16 +182,14 @@ def _identity(path: Path | str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _inputs(
-    function: Callable[..., Any], values: Mapping[str, Any], flags: Mapping[str, str]
-) -> Iterator[Input]:
+def _inputs(function: Callable[..., Any], values: Mapping[str, Any]) -> Iterator[Input]:
     """Yield what a command reads."""
     for name, hint in hints_of(function).items():
         if name in values and is_input(name, hint):
             for value in _members(values[name]):
                 if isinstance(value, str | PathLike) and str(value):  # neither data frame nor None
                     reads = _reader_of(value, hint, values)
-                    yield Input(flags[name], partial(_paths, value, hint), reads)
+                    yield Input(name, partial(_paths, value, hint), reads)
 
 
 def _reader_of(

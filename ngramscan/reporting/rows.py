@@ -18,6 +18,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.progress import visible_json
 from ngramscan.reporting.files import check_writable, write_whole
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
@@ -62,8 +63,12 @@ def choose_target(
     """Return where rows go, before any work is done; the path `-` is stdout."""
     if path is None or str(path) == "-":
         if format_name == "parquet" and sys.stdout.isatty():
-            problem = "it can't be shown in a terminal; add -o FILE, or a pipe"
-            raise InputError("--format parquet", problem)
+            problem = (
+                "it can't be shown in a terminal; add "
+                + OptionUse("output", placeholder="FILE")
+                + ", or a pipe"
+            )
+            raise InputError(OptionUse("format_name", "parquet"), problem)
         return Target(format_name or "table", is_csv_safe=is_csv_safe)
     check_writable(path)
     if has_sidecar:
@@ -71,7 +76,10 @@ def choose_target(
     suffix = path.suffix.lower()
     if format_name == "table" or not (format_name or suffix in _SUFFIXES):
         known = ", ".join(_SUFFIXES)
-        raise InputError(f"-o {path}", f"no file format named; expected {known}, or --format csv")
+        raise InputError(
+            OptionUse("output", path),
+            f"no file format named; expected {known}, or " + OptionUse("format_name", "csv"),
+        )
     chosen = format_name or ("latex" if suffix == ".tex" else suffix[1:])
     return Target(chosen, path, is_csv_safe, has_sidecar)
 

@@ -11,8 +11,8 @@ import signal
 import stat
 import sys
 import termios
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import fields
 from functools import partial
 from importlib import import_module
@@ -25,6 +25,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ngramscan.errors import InputError, NgramscanError
+from ngramscan.messages import Flags, OptionUse, in_terminal
 from ngramscan.options import HEADINGS, OUTPUT
 from ngramscan.progress import Terminal, counted, open_console, visible, visible_line
 from ngramscan.reading.streams import MAX_BYTES, name_of
@@ -41,6 +42,7 @@ from ngramscan.reporting.options import (
     ShownOption,
     Text,
     check_written,
+    flags_of,
     parameters,
     refuse_other,
 )
@@ -179,6 +181,30 @@ class Command(click.Command):
             names = ", ".join(each.get_error_hint(ctx) for each in missing)
             raise click.UsageError(f"Missing {names}.", ctx) from None
 
+    def make_context(
+        self,
+        info_name: str | None,
+        args: list[str],
+        parent: click.Context | None = None,
+        **extra: Any,
+    ) -> click.Context:
+        """Parse the arguments; errors name options by their flags."""
+        with self._naming_flags():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; errors name options by their flags."""
+        with self._naming_flags():
+            return super().invoke(ctx)
+
+    @contextmanager
+    def _naming_flags(self) -> Iterator[None]:
+        try:
+            yield
+        except NgramscanError as error:
+            error.name_flags(flags_of(self.params))
+            raise
+
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, group by group."""
         groups: dict[str, list[tuple[str, str]]] = {heading: [] for heading in HEADINGS}
@@ -301,6 +327,7 @@ def _run(
 ) -> None:
     path = None if "output" in parameters(function) else values.pop("output", None)
     context = click.get_current_context()
+    flags = flags_of(context.command.params)
     if "max_bytes" in values:
         token = MAX_BYTES.set(values.pop("max_bytes"))
         context.call_on_close(partial(MAX_BYTES.reset, token))
@@ -308,9 +335,12 @@ def _run(
     targets = check_written(function, values, path, **settings)
     target = choose_target(format_name, path, **settings)
     if settings.get("has_sidecar") and not (target.path or targets):
-        raise InputError("--provenance", "requires -o FILE, next to which it writes")
+        raise InputError(
+            OptionUse("has_sidecar"),
+            "requires " + OptionUse("output", placeholder="FILE") + ", next to which it writes",
+        )
     if sort and (columns := columns_of(function)):
-        refuse_other("--sort", sort.removeprefix("-"), columns)
+        refuse_other("sort", sort.removeprefix("-"), columns)
     if not quiet and _ignores_stdin(context, values):
         _say("standard input is not read; to count in it: --index scan:-")
     signature = signature_of(function)
@@ -328,18 +358,18 @@ def _run(
     run = write_files(result, typed_command(context, context.meta.get(_TYPED, ())), **settings)
     n_rows = _show(result, target, run, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
     if not quiet:
-        _say_more(result, given[FOR_TABLE])
+        _say_more(result, given[FOR_TABLE], flags)
         _say_written(
             [(target.path, n_rows), *((path, len(rows)) for path, rows, _ in result.files)]
         )
-    for line in result.failures:
-        _say(f"Error: {line}")
+    for failure in result.failures:
+        _say(f"Error: {in_terminal(failure, flags)}")
     context.exit(1 if result.failures else result.exit_code)
 
 
-def _say_more(result: Result[Any], is_table: bool) -> None:
+def _say_more(result: Result[Any], is_table: bool, flags: Flags) -> None:
     for notice in result.notices:
-        _say(notice)
+        _say(in_terminal(notice, flags))
     if result.is_summary and result.print_table and not is_table:
         result.print_table(open_console(stderr=True))
 
@@ -368,7 +398,7 @@ def _members(value: Any) -> Sequence[Any]:
 def _name_variable(error: InputError, context: click.Context) -> None:
     for option in context.command.params:
         is_given = context.get_parameter_source(option.name) is ParameterSource.ENVIRONMENT
-        if is_given and error.where.split(" ")[0] in option.opts:
+        if is_given and error.option and error.option.name == option.name:
             error.add_note(f" (from {option.envvar})")
 
 
@@ -387,7 +417,7 @@ def _show(
         click.echo(result.heading, err=not is_table)
     rows, row_type, print_table = result.rows, result.row_type, result.print_table
     if sort:
-        refuse_other("--sort", sort.removeprefix("-"), [field.name for field in fields(row_type)])
+        refuse_other("sort", sort.removeprefix("-"), [field.name for field in fields(row_type)])
         rows, print_table = order_rows(rows, sort), None
     elif target.format == "latex" and result.for_paper:
         rows, row_type = result.for_paper

@@ -27,6 +27,7 @@ from ngramscan.index_files.fm9.reader import compile_reader, open_shards
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
+from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import IndexApplication
 from ngramscan.serve.connections import Connection
@@ -113,7 +114,7 @@ def _open_all(
             indexes.append(_open_index(name, folder, progress))
     widths = {index.folder.width for index in indexes if isinstance(index, ServedTokens)}
     if tokenizer is not None and widths <= {1}:
-        raise InputError(f"--tokenizer {tokenizer}", "no index here needs one; leave it out")
+        raise InputError(OptionUse("tokenizer", tokenizer), "no index here needs one; leave it out")
     return indexes
 
 
@@ -185,16 +186,22 @@ def open_socket(host: str, port: int) -> socket.socket:
         # asyncio sends small packets at once only where TCP is named: else 40 ms per answer.
         taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except (OSError, UnicodeError) as error:
-        raise InputError(f"--host {host}", _reason(error)) from error
+        raise InputError(OptionUse("host", host), _reason(error)) from error
     try:
         # The connections of a server that was killed must not block the next one.
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(address)
     except OSError as error:
         taken.close()
-        hint = "; --port 0 takes any that is free" if error.errno == errno.EADDRINUSE else ""
-        problem = f"{_reason(error)}{hint}"
-        raise InputError(f"--host {host} --port {port}", problem) from error
+        hint = (
+            ("; " + OptionUse("port", 0) + " takes any that is free")
+            if error.errno == errno.EADDRINUSE
+            else ""
+        )
+        problem = f"{_reason(error)}" + hint
+        raise InputError(
+            OptionUse("host", host) + " " + OptionUse("port", port), problem
+        ) from error
     return taken
 
 
@@ -212,7 +219,7 @@ def _run(application: ASGIApp, listener: socket.socket, ready: Callable[[], None
         # Fails where two servers have bound one address and this is the slower one.
         listener.listen(_BACKLOG)
     except OSError as error:
-        raise InputError("--port", _reason(error)) from error
+        raise InputError(OptionUse("port"), _reason(error)) from error
     # Warnings about clients that don't speak HTTP are hidden; errors of this program are shown.
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(

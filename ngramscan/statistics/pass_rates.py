@@ -23,11 +23,6 @@ class PassRate:
         """Return the column of rows that has it, and the name of the option that asks for it."""
         return "pass_hat" if self.all_right else "pass_at"
 
-    @property
-    def option(self) -> str:
-        """Return the option that asks for it, as messages call it."""
-        return f"--{self.column.replace('_', '-')} {self.k}"
-
     def estimate(self, n: int, n_right: int) -> float:
         """Estimate it without bias from `n_right` right ones of `n` answers to one problem.
 

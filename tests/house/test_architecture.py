@@ -25,23 +25,25 @@ MODULES = {
 
 # What a room of ngramscan may import of the others; an index knows strings, not patterns.
 MAY_IMPORT: dict[str, tuple[str, ...]] = {
-    "errors": (),
+    "messages": (),
+    "errors": ("messages",),
     "options": (),
     "deciding_options": (),
     "statistics": (),
-    "progress": (),
+    "progress": ("messages",),
     "rows": (),
     "clock": (),
     "stopping": (),
-    "journal": ("errors", "clock"),
-    "reading": ("errors",),
-    "processes": ("errors",),
-    "remote": ("errors", "progress", "reading"),
-    "patterns": ("errors", "reading"),
-    "corpora": ("errors", "deciding_options", "reading", "remote"),
-    "matching": ("errors",),
+    "journal": ("errors", "messages", "clock"),
+    "reading": ("errors", "messages"),
+    "processes": ("errors", "messages"),
+    "remote": ("errors", "messages", "progress", "reading"),
+    "patterns": ("errors", "messages", "reading"),
+    "corpora": ("errors", "messages", "deciding_options", "reading", "remote"),
+    "matching": ("errors", "messages"),
     "index_files": (
         "errors",
+        "messages",
         "progress",
         "stopping",
         "remote",
@@ -52,6 +54,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "serve": (
         "errors",
+        "messages",
         "progress",
         "stopping",
         "processes",
@@ -63,6 +66,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "indexes": (
         "errors",
+        "messages",
         "options",
         "deciding_options",
         "reading",
@@ -79,6 +83,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     ),
     "prevalence": (
         "errors",
+        "messages",
         "rows",
         "progress",
         "reading",
@@ -87,9 +92,10 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "matching",
         "indexes",
     ),
-    "outputs": ("errors", "rows", "statistics", "reading", "patterns", "matching"),
+    "outputs": ("errors", "messages", "rows", "statistics", "reading", "patterns", "matching"),
     "reporting": (
         "errors",
+        "messages",
         "rows",
         "options",
         "progress",
@@ -109,6 +115,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
 # Of these evalcore may import: they have nothing to do with corpora.
 SHARED = (
     "errors",
+    "messages",
     "options",
     "progress",
     "rows",

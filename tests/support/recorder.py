@@ -1,5 +1,6 @@
 """A progress that keeps what it hears."""
 
+from ngramscan.messages import Text
 from ngramscan.progress import Progress
 
 
@@ -14,8 +15,8 @@ class Recorder(Progress):
     def advance(self, amount: int, unit: str) -> None:
         self.advanced += amount
 
-    def notice(self, text: str) -> None:
-        self.notices.append(text)
+    def notice(self, text: Text) -> None:
+        self.notices.append(str(text))
 
     def detail(self, text: str) -> None:
         self.details.append(text)

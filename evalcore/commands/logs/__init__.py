@@ -14,6 +14,7 @@ from evalcore.documents import join_tasks
 from evalcore.options import ColumnName, Name, OptionNames
 from evalcore.scales import ScoreScale
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reporting.command import Option, Result, RowsFile, command
 
 __all__ = ["Log", "UsageRow", "is_log", "logs", "read_logs", "refuse_logs"]
@@ -37,7 +38,7 @@ def _refuse_absent_clusters(rows: Sequence[scores.ScoreRow], cluster: str) -> No
     if row is not None:
         named = f"{row.dataset}, {row.method}, id {row.id}"
         with_clusters = "logs of Inspect and lm-evaluation-harness, and scores, have clusters"
-        raise InputError(f"--cluster {cluster}", f"{named} has none; {with_clusters}")
+        raise InputError(OptionUse("cluster", cluster), f"{named} has none; {with_clusters}")
 
 
 def _describe_joined_tasks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
@@ -119,8 +120,8 @@ def logs(
     $ evalcore logs results/ --dataset gsm8k --method cot --rule strict-match -o scores.jsonl
     """
     if not -inf < min_score < max_score < inf:
-        problem = f"expected a number above --min-score, which is {min_score:g}"
-        raise InputError(f"--max-score {max_score:g}", problem)
+        problem = "expected a number above " + OptionUse("min_score") + f", which is {min_score:g}"
+        raise InputError(OptionUse("max_score", max_score), problem)
     named = {"dataset": dataset, "model": model, "method": method}
     log = read_logs(
         paths,

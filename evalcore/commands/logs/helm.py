@@ -23,6 +23,7 @@ from evalcore.commands.logs.readers import (
 )
 from evalcore.formats import JsonFields, hash_document
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse
 from ngramscan.progress import counted
 
 _CORRECTNESS = re.compile(
@@ -94,7 +95,10 @@ def read_helm(file: LogFile) -> Log:
     rules = [*file.wanted] or sorted(filter(_CORRECTNESS.fullmatch, log.rules))
     if not rules:
         problem = "it has no statistic that is known to say how right an answer is"
-        raise InputError(file.path, f"{problem}; choose one with --rule: {some_of(log.rules)}")
+        raise InputError(
+            file.path,
+            f"{problem}; choose one with " + OptionUse("rule") + f": {some_of(log.rules)}",
+        )
     requests = _read_requests(file, log)
     has_trials = len({trial for _, trial in stats}) > 1
     scores = list[Recorded]()

@@ -15,6 +15,7 @@ from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, d
 from evalcore.formats import JsonFields, hash_document
 from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import as_type
 
@@ -231,9 +232,13 @@ def _scores(
         if file.wants(rule):
             place, score = f"{document.place}: {metric}", document.fields.get(metric)
             if goals.get(metric) is False:
-                raise InputError(place, "lower is better; choose another score with --rule")
+                raise InputError(
+                    place, "lower is better; choose another score with " + OptionUse("rule")
+                )
             if metric not in document.fields:
-                raise InputError(place, "the row lacks this score; choose another with --rule")
+                raise InputError(
+                    place, "the row lacks this score; choose another with " + OptionUse("rule")
+                )
             value = to_number(f"{place} {score!r}", score, file.scale)
             reason = "no score" if value is None else f"recorded as {metric} {value:g}"
             row = ScoreRow(**names, rule=rule, value=value, answer=answer, reason=reason)

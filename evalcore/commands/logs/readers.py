@@ -22,6 +22,7 @@ from evalcore.records import TokenCount
 from evalcore.scales import FROM_0_TO_1, ScoreScale
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
 from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, UNKNOWN
 from ngramscan.reading.streams import open_unpacked, unpacked_path
@@ -156,7 +157,7 @@ class LogFile:
     def refuse_long(self, place: object, length: int) -> None:
         """Raise an InputError if a line, sample or file of JSON is too long."""
         if length > self.max_line * 1_000_000:
-            raise InputError(place, f"longer than {self.max_line} MB; see --max-line")
+            raise InputError(place, f"longer than {self.max_line} MB; see " + OptionUse("max_line"))
 
 
 @dataclass(slots=True)
@@ -276,9 +277,12 @@ def to_number(place: str, value: Any, scale: ScoreScale) -> float | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if not isinstance(value, int | float):
-        raise InputError(place, "expected a number from 0 to 1 or C, P, I, N; see --rule")
+        raise InputError(
+            place, "expected a number from 0 to 1 or C, P, I, N; see " + OptionUse("rule")
+        )
     if (share := scale.share_of(value)) is None:
         expected = f"expected a number from {scale.lowest:g} to {scale.highest:g}"
-        cure = "--min-score and --max-score of `evalcore logs` say the scale, --rule leaves it out"
-        raise InputError(place, f"{expected}; {cure}")
+        scale_options = OptionUse("min_score") + " and " + OptionUse("max_score")
+        cure = " of `evalcore logs` say the scale, " + OptionUse("rule") + " leaves it out"
+        raise InputError(place, f"{expected}; " + scale_options + cure)
     return share

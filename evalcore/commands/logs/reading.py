@@ -42,7 +42,7 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
         for place, kind in _find(path, layout, together.notices).items():
             logs.setdefault(place.resolve(), (place, kind))
     _read_each(logs.values(), together, options)
-    refuse_other("--rule", options.get("wanted", ()), sorted(together.rules))
+    refuse_other("rule", options.get("wanted", ()), sorted(together.rules))
     if LM_EVAL in {kind for _, kind in logs.values()}:
         together.notices.append(_NO_ERRORS)
     together.notices += _describe_split_benchmarks(together.rows)

@@ -43,6 +43,7 @@ from ngramscan.index_files.fm9.reader import Shard, open_shards
 from ngramscan.index_files.fm9.shard import ShardTask, build_shard
 from ngramscan.index_files.sole_builder import files_in, leftover_path, sole_builder, working_folder
 from ngramscan.index_files.sorting import LONGEST_TEXT, longest_text_in, memory_for
+from ngramscan.messages import OptionUse
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.stores import is_remote
@@ -75,11 +76,11 @@ class BuildOptions:
     def shard_limit(self) -> int:
         """The maximum text of a shard; an InputError says that it is too small or too large."""
         if self.memory is None:
-            limit, given = self.shard_bytes, f"--shard-size {self.shard_bytes}"
+            limit, given = self.shard_bytes, OptionUse("shard_size", self.shard_bytes)
             problem = f"expected 1 to {LONGEST_TEXT} bytes"
         else:
             limit = longest_text_in(self.memory // self.workers - _PROCESS_BYTES)
-            given = f"--memory {self.memory}"
+            given = OptionUse("memory", self.memory)
             problem = f"expected more than {format_bytes(_PROCESS_BYTES)} for each worker"
         if not 0 < limit <= LONGEST_TEXT:
             raise InputError(given, problem)
@@ -119,7 +120,7 @@ def build_index(
     written or has something else in it, or that memory is short.
     """
     if options.workers < 1:
-        raise InputError(f"--workers {options.workers}", "expected at least 1")
+        raise InputError(OptionUse("workers", options.workers), "expected at least 1")
     limit = options.shard_limit
     place = str(place) if is_remote(str(place)) else os.path.realpath(place)
     workers = Workers(options.workers, options.scheduler, progress)
@@ -184,7 +185,9 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
             # Its content says which pipe it is, as times say of other files.
             yield [Source(replace(file, stamp=f"{CONTENT_STAMP}{digest}", status=""), names[0])]
         except CorpusError as error:
-            raise CorpusError(error.where.replace(str(copy), names[0]), error.problem) from error
+            raise CorpusError(
+                str(error.where).replace(str(copy), names[0]), error.problem
+            ) from error
 
 
 def _copied(pipe: CorpusFile, place: str, folder: Path) -> tuple[Path, str]:

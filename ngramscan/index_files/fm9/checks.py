@@ -52,6 +52,7 @@ from ngramscan.index_files.fm9.tables import (
     Tables,
 )
 from ngramscan.index_files.mapped import unchanged
+from ngramscan.messages import OptionUse
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress, format_bytes
 
@@ -93,10 +94,10 @@ def check_text(
                 starts, stops = offsets.bounds(numbers)
                 _check_lines(file, numbers.tolist(), file.extract(starts, stops - 1))
     except IndexFormatError as error:
-        place, _, problem = error.problem.partition(": ")
+        place, _, problem = str(error.problem).partition(": ")
         has_place = problem and place.split()[0] in ("field", "rank", "entry", "entries", "line")
-        found = (place, problem) if has_place else ("file", error.problem)
-        return [(Path(error.where).name, *found)]
+        found = (place, problem) if has_place else ("file", str(error.problem))
+        return [(Path(str(error.where)).name, *found)]
     return []
 
 
@@ -238,7 +239,9 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
         bits = np.zeros((int(file.tables.at[BITS]) >> 6) + 5, np.uint64)
     except MemoryError as error:
         needed = f"{format_bytes(memory_needed(file))} for {format_bytes(file.n)} of text"
-        problem = f"memory is short: --deep needs {needed}; all other checks passed"
+        problem = (
+            "memory is short: " + OptionUse("deep") + f" needs {needed}; all other checks passed"
+        )
         raise InputError(str(file.path), problem) from error
     t, nodes = file.tables, file.tables.nodes
     deque(in_threads(lambda part: decode.decode_superblocks(t, *part, bits), _parts(t)), 0)

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from ngramscan.corpora import CorpusFile, Piece, ReadOptions, split
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files.documents import Source, place_of, read_documents
+from ngramscan.messages import OptionUse
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Done, Report, Watch, run_on_processes
 from ngramscan.progress import Progress, format_bytes
@@ -274,4 +275,6 @@ def _too_large(piece: Piece, row: Sequence[int], lines: int, shard_bytes: int) -
     record, text_bytes, metadata_bytes = row
     kinds = f"{text_bytes} bytes of text and {metadata_bytes} of metadata"
     problem = f"the document does not fit into a shard of {format_bytes(shard_bytes)}"
-    return CorpusError(place_of(piece, lines + record), f"{problem}: {kinds} (see --shard-size)")
+    return CorpusError(
+        place_of(piece, lines + record), f"{problem}: {kinds} (see " + OptionUse("shard_size") + ")"
+    )

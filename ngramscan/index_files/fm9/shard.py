@@ -28,6 +28,7 @@ from ngramscan.index_files.fm9.plan import ShardPlan
 from ngramscan.index_files.fm9.writer import write_fm9
 from ngramscan.index_files.sole_builder import working_folder
 from ngramscan.index_files.sorting import memory_for
+from ngramscan.messages import OptionUse
 from ngramscan.processes.pool import Report
 from ngramscan.progress import format_bytes
 
@@ -81,7 +82,13 @@ def _enough_memory(path: Path, size: int) -> Iterator[None]:
         yield
     except MemoryError as error:
         needed = f"{format_bytes(memory_for(size))} for {format_bytes(size)} of text"
-        problem = f"memory is short: {needed}; a smaller --shard-size or fewer --workers need less"
+        problem = (
+            f"memory is short: {needed}; a smaller "
+            + OptionUse("shard_size")
+            + " or fewer "
+            + OptionUse("workers")
+            + " need less"
+        )
         raise InputError(str(path), problem) from error
 
 

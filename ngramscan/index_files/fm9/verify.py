@@ -27,6 +27,7 @@ from ngramscan.index_files.fm9.manifest import (
     sha256_of,
 )
 from ngramscan.index_files.fm9.reader import Fm9File, Shard
+from ngramscan.messages import OptionUse
 from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 
@@ -59,7 +60,7 @@ def _folders(directory: Path) -> tuple[list[Path], list[Finding]]:
     try:
         return shard_folders(directory), []
     except IndexFormatError as error:
-        if Path(error.where).name == MANIFEST:
+        if Path(str(error.where)).name == MANIFEST:
             return [], []  # found again when it is compared
         finding = Finding(str(directory), MANIFEST, "shards", str(error))
     with suppress(IndexFormatError):
@@ -76,7 +77,7 @@ def _listed(
         try:
             listed = read_manifest(place) or []
         except IndexFormatError as error:
-            findings.append(Finding(str(place), MANIFEST, "file", error.problem))
+            findings.append(Finding(str(place), MANIFEST, "file", str(error.problem)))
             continue
         for row in listed:
             entry = replace(row, folder="")
@@ -98,7 +99,9 @@ def _announce(folders: Sequence[Path], progress: Progress) -> None:
     free = usable_memory()
     if free is not None and most > free:
         problem = f"{needs}, but {format_bytes(free)} are free; without it the files are compared"
-        raise InputError("--deep", f"{problem} with {MANIFEST}, which finds changed bits too")
+        raise InputError(
+            OptionUse("deep"), f"{problem} with {MANIFEST}, which finds changed bits too"
+        )
     if most >= _LARGE:
         progress.notice(needs)
 

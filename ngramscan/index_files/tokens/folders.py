@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.formats import is_shard, token_files
+from ngramscan.messages import OptionUse, Text
 
 NEEDED = ("tokenized", "table", "offset")
 """The files that each shard has."""
@@ -25,9 +26,12 @@ def list_files(directory: Path) -> dict[str, int]:
     except OSError as error:
         raise IndexFormatError(where, f"can't be read: {error.strerror}") from error
     if any((folder / "tokenized").exists() for folder in (directory, *inner)):
-        problem = "an index of version 6, a folder per shard, which is not read; only 4 and 5 are"
+        problem: Text = (
+            "an index of version 6, a folder per shard, which is not read; only 4 and 5 are"
+        )
     elif any(map(is_shard, (directory, *inner))):
-        problem = f"an index over bytes, not over tokens; to query it: --index fm9:{directory}"
+        cure = OptionUse("index", f"fm9:{directory}")
+        problem = "an index over bytes, not over tokens; to query it: " + cure
     else:
         problem = f"not an index over tokens: it lacks {', '.join(f'{name}.0' for name in NEEDED)}"
     raise InputError(where, problem)

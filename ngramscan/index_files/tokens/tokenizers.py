@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.index_files.tokens.shard import TokenFolder
+from ngramscan.messages import OptionUse
 from ngramscan.progress import counted
 
 _SPACE = "▁"
@@ -124,7 +125,8 @@ class _Vocabulary(ABC):
     def _unknown(self, error: KeyError) -> InputError:
         has = f"it has {counted(self.vocabulary, 'token')}"
         return InputError(
-            f"--tokenizer {self.name}", f"{has}, but not {error.args[0]}, which the index has"
+            OptionUse("tokenizer", self.name),
+            f"{has}, but not {error.args[0]}, which the index has",
         )
 
 
@@ -250,12 +252,14 @@ def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
     """
     if path is None and width > 1:
         problem = f"tokens of {width} bytes are numbers in its vocabulary, which no index holds"
-        raise InputError("--tokenizer FILE", problem)
+        raise InputError(OptionUse("tokenizer", placeholder="FILE"), problem)
     tokenizer = load_tokenizer(path)
     if tokenizer.vocabulary >= 1 << 8 * width:
         has = f"its {counted(tokenizer.vocabulary, 'token')} aren't those of the index"
         cure = "; leave it out: an index of bytes has none" if width == 1 else ""
-        raise InputError(f"--tokenizer {path}", f"{has}, which have {counted(width, 'byte')}{cure}")
+        raise InputError(
+            OptionUse("tokenizer", path), f"{has}, which have {counted(width, 'byte')}{cure}"
+        )
     return tokenizer
 
 
@@ -263,7 +267,7 @@ def load_tokenizer(path: str | Path | None) -> Tokenizer:
     """Open a tokenizer for tokens of any width; None is for bytes."""
     if path is None:
         return _Bytes()
-    where, name = f"--tokenizer {path}", Path(path).name
+    where, name = OptionUse("tokenizer", path), Path(path).name
     try:
         content = Path(path).read_bytes()
         if content.startswith(b"\x1f\x8b"):
@@ -284,7 +288,7 @@ def load_tokenizer(path: str | Path | None) -> Tokenizer:
         raise InputError(where, f"not a tokenizer; {_WANTED}") from error
 
 
-def _from_json(content: bytes, name: str, where: str) -> Tokenizer:
+def _from_json(content: bytes, name: str, where: OptionUse) -> Tokenizer:
     try:
         parts = json.loads(content)
         vocabulary = parts["model"]["vocab"]
@@ -323,7 +327,7 @@ def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
     if max(forwards, backwards) < _FITTING * total:
         same = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
         problem = f"the tokens of {folder.path} aren't made by it ({same}); give the one that did"
-        raise InputError(f"--tokenizer {tokenizer.name}", problem)
+        raise InputError(OptionUse("tokenizer", tokenizer.name), problem)
     folder.backwards = backwards > forwards
 
 

@@ -44,7 +44,7 @@ def verify_tokens(directory: Path, deep: bool, progress: Progress) -> list[Findi
     try:
         folder = open_token_folder(directory)
     except IndexFormatError as error:
-        return [Finding(str(directory), Path(error.where).name, "file", error.problem)]
+        return [Finding(str(directory), Path(str(error.where)).name, "file", str(error.problem))]
     findings = []
     for shard in folder.shards:
         progress.expect(shard.tokens if deep else min(shard.tokens, _SAMPLED_POINTERS), CHECKED)
@@ -67,7 +67,7 @@ def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[Pro
             with unchanged(shard.files):
                 problem = check() if shard.tokens else None
         except IndexFormatError as error:
-            problem = Path(error.where).name, "file", error.problem
+            problem = Path(str(error.where)).name, "file", str(error.problem)
         if problem:
             yield problem
 

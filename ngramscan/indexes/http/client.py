@@ -23,6 +23,7 @@ from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
 from ngramscan.indexes.http.replies import Reply, read_reply
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
+from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress
 from ngramscan.remote.exchange import Service, Terms, TransientError
 from ngramscan.remote.pace import Clock, HostPace
@@ -64,7 +65,7 @@ class ApiClient:
         clock: Clock | None = None,
         transport: httpx.BaseTransport | None = None,
     ) -> None:
-        self.url, login = split_login("--api-url", url)
+        self.url, login = split_login("api_url", url)
         self.journal, self.progress = journal, progress
         self.refresh, self._concurrency = options.refresh, options.concurrency or _CONCURRENCY
         self.chosen_rate = options.rate or None
@@ -238,18 +239,18 @@ def _collect(
             yield failure(item, error)
 
 
-def split_login(where: str, url: str) -> tuple[str, tuple[str, str] | None]:
+def split_login(option: str, url: str) -> tuple[str, tuple[str, str] | None]:
     """Return an address with a slash at its end, and the name and password that it contained."""
     # A malformed address may have a password anywhere.
-    place = where if "@" in url else f"{where} {url}"
+    refused = OptionUse(option) if "@" in url else OptionUse(option, url)
     problem = "not a URL; expected http://… or https://…"
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     except ValueError as error:
-        raise InputError(place, problem) from error
+        raise InputError(refused, problem) from error
     if parts.scheme not in {"http", "https"} or not host:
-        raise InputError(place, problem)
+        raise InputError(refused, problem)
     host = f"[{host}]" if ":" in host else host
     place = host if port is None else f"{host}:{port}"
     login = (unquote(parts.username or ""), unquote(parts.password or ""))

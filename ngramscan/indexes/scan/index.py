@@ -33,6 +33,7 @@ from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
+from ngramscan.messages import OptionUse, Text
 from ngramscan.progress import Progress
 from ngramscan.statistics.estimates import Estimate
 
@@ -90,13 +91,15 @@ class ScanIndex:
 
     def _check_stream(self) -> None:
         options, where = self._options, self._corpus.files[0].path
-        asked = {"sample-files": options.sample_files, "scheduler": options.scheduler}
-        for flag, value in asked.items():
+        asked = {"sample_files": options.sample_files, "scheduler": options.scheduler}
+        for option, value in asked.items():
             if value is not None:
                 problem = "a pipe can't be read that way; give the files: scan:PATH"
-                raise InputError(f"--{flag} {value}", f"{where}: {problem}")
+                raise InputError(OptionUse(option, value), f"{where}: {problem}")
         if (options.workers or 1) > 1:
-            self._run.progress.notice(f"{where}: one process reads it, whatever --workers says")
+            self._run.progress.notice(
+                f"{where}: one process reads it, whatever " + OptionUse("workers") + " says"
+            )
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
@@ -155,11 +158,11 @@ class ScanIndex:
         """Keep the size of what was read; it is an error if there is no document."""
         if not any(each.documents_read for each in results):
             is_filtered = self._options.read.exclude_sources
-            problem = (
-                "--exclude-source leaves no document" if is_filtered else "contains no documents"
-            )
+            problem: Text = "contains no documents"
+            if is_filtered:
+                problem = OptionUse("exclude_source") + " leaves no document"
             others = _skipped(results, without=EMPTY_FILES)
-            raise InputError(self.name, "; ".join(filter(None, [problem, others])))
+            raise InputError(self.name, problem + f"; {others}" if others else problem)
         documents_read = {piece: each.documents_read for piece, each in enumerate(results)}
         bytes_read = {piece: each.bytes_read for piece, each in enumerate(results)}
         n, size = self._total(documents_read), self._total(bytes_read)

@@ -20,6 +20,7 @@ from ngramscan.indexes.scan.counting import (
 from ngramscan.indexes.scan.kept import KeptResults, is_possible
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
+from ngramscan.messages import OptionUse
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes, usable_cores
 from ngramscan.progress import Progress
@@ -189,8 +190,9 @@ def _journalled(
     results, damaged = kept.get(pieces)
     if results:
         run.progress.notice(
-            f"{run.name}: using cached results for {len(results)} of {len(pieces)} parts"
-            " (--refresh to read again)"
+            f"{run.name}: using cached results for {len(results)} of {len(pieces)} parts ("
+            + OptionUse("refresh")
+            + " to read again)"
         )
     if damaged:
         run.progress.notice(
@@ -205,4 +207,5 @@ def _first_of(errors: list[NgramscanError]) -> NgramscanError:
     first = min(errors, key=str)
     if len(others) == 1 or not isinstance(first, CorpusError):
         return first
-    return CorpusError(first.where, f"{first.problem}; and {len(others) - 1} more can't be read")
+    problem = first.problem + f"; and {len(others) - 1} more can't be read"
+    return CorpusError(first.where, problem)

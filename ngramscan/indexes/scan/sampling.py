@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.statistics.estimates import Estimate, cluster_total
 
 ALIKE = 0.1
@@ -83,7 +84,7 @@ def _draw(chances: NDArray[np.float64], random: np.random.Generator) -> list[int
 
 
 def _number(amount: str, n_files: int) -> int:
-    where = f"--sample-files {amount}"
+    where = OptionUse("sample_files", amount)
     try:
         share = float(amount.removesuffix("%")) / 100 if amount.endswith("%") else None
         n = round(share * n_files) if share is not None else int(amount)

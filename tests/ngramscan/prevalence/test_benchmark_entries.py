@@ -16,7 +16,7 @@ def problem_of(folder: Path, columns: list[str], **options: str) -> str:
     file.write_text(json.dumps(dict.fromkeys(columns, "a text")))
     with pytest.raises(InputError) as raised:
         read_entries(file, options.pop("text_field", "nothing_like_it"), **options)
-    return raised.value.problem
+    return str(raised.value.problem)
 
 
 @pytest.mark.parametrize(
@@ -93,11 +93,11 @@ def test_a_folder_of_tables_names_the_first_three(tmp_path: Path) -> None:
     names = ", ".join(str(tmp_path / f"{name}.jsonl") for name in "abc")
     with pytest.raises(InputError) as raised:
         read_entries(tmp_path, "question")
-    assert raised.value.problem == f"it is a folder; name one of its files: {names}, …"
+    assert str(raised.value.problem) == f"it is a folder; name one of its files: {names}, …"
     (tmp_path / "d.jsonl").unlink()
     with pytest.raises(InputError) as raised:
         read_entries(tmp_path, "question")
-    assert raised.value.problem == f"it is a folder; name one of its files: {names}"
+    assert str(raised.value.problem) == f"it is a folder; name one of its files: {names}"
 
 
 def test_entries_are_drawn_by_the_seed_in_their_order() -> None:

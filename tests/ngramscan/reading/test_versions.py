@@ -95,7 +95,7 @@ def test_a_file_that_is_written_all_the_time_is_an_error(tmp_path: Path) -> None
                 time.sleep(0.03)  # a command does something with it
                 return content
         except FileChangedError as error:
-            return error.where
+            return str(error.where)
 
     with rewritten_in_place(path, (OLD, NEW)) as rewriter:
         for _ in range(30):

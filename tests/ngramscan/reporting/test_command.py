@@ -18,6 +18,7 @@ from click.testing import CliRunner
 
 import evalcore
 from ngramscan.errors import IncompleteError, InputError
+from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting import terminal as terminal_module
 from ngramscan.reporting.command import Option, Result, command
@@ -128,7 +129,7 @@ def do_look(
         Where to look, and how often.
     """
     if "wrong" in index:
-        raise InputError("--index wrong", "no such index")
+        raise InputError(OptionUse("index", "wrong"), "no such index")
     return Result([Row("index", repr(index)), Row("rate", repr(rate))], Row)
 
 
@@ -223,7 +224,7 @@ def test_rows_go_to_stdout_as_bytes_and_other_files_do_not() -> None:
 
 def test_parquet_is_not_written_into_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    with pytest.raises(InputError, match="--format parquet: it can't be shown in a terminal"):
+    with pytest.raises(InputError, match="parquet: it can't be shown in a terminal"):
         choose_target("parquet", None)
 
 

@@ -13,7 +13,7 @@ import evalcore
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.indexes.options import parse_size
-from ngramscan.reporting.options import SET_ONCE, checked, parameters
+from ngramscan.reporting.options import SET_ONCE, checked, flags_of, parameters
 from ngramscan.reporting.signatures import columns_of, sections_of, shared_fields
 from tests.support.command import invoke
 from tests.support.command_options import COMMANDS, FUNCTIONS
@@ -117,6 +117,7 @@ def refusal_of(option: click.Option, value: Any) -> str:
     try:
         checked(option, [value] if option.multiple else value)
     except InputError as error:
+        error.name_flags(flags_of([option]))
         return str(error)
     return ""
 
@@ -189,6 +190,7 @@ def test_a_number_out_of_range_is_refused_with_the_range(
     known = parameters(inspect.unwrap(function))[option]
     with pytest.raises(InputError) as error:
         checked(known, value)
+    error.value.name_flags(flags_of([known]))
     assert str(error.value).startswith(f"{known.opts[-1]} {value}: ")
     assert str(error.value).endswith(expected)
 

@@ -36,7 +36,7 @@ if __name__ == "__main__":
     try:
         cut_while_it_is_read(files[0], first)
     except IndexChangedError as error:
-        tell(error.problem[:24])
+        tell(str(error.problem)[:24])
     files[1].check()
     tell(int(files[1]._data.sum()))
     descriptor = os.open(other, os.O_RDWR)

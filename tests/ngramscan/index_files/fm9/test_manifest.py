@@ -40,7 +40,7 @@ def refusal(content: bytes) -> str:
     with pytest.raises(IndexFormatError) as caught:
         parse_manifest(content, "m")
     assert "\n" not in str(caught.value)
-    return caught.value.problem
+    return str(caught.value.problem)
 
 
 SOUND = json.loads(to_manifest([ENTRY]))
