@@ -17,12 +17,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ngramscan.errors import DiskFullError, InputError, RemoteUnavailable, reason_of
+from ngramscan.remote.retries import Retries, RetryPolicy
 from ngramscan.remote.stores import is_remote, open_store, problem_of
 
 T = TypeVar("T")
 
-_PAUSES_S = (2.0, 10.0)
-"""Before a request to a store is repeated; s3fs has retried for some seconds by then."""
+RETRIES = RetryPolicy(
+    retryable=RemoteUnavailable,
+    attempts=3,
+    first_pause_s=2.0,  # s3fs has retried for some seconds by then
+    growth=5.0,
+)
+"""For one request to a store."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _RIGHTS = (
     "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
@@ -156,12 +162,13 @@ def _on_store(url: str, action: Callable[[Any, str], T]) -> T:
         raise InputError(location, "a query can't be written to, and a token in it would be shown")
     # Without a cache of listings: it would hide what other processes write.
     store, path = open_store(url, use_listings_cache=False)
-    attempt = _translated(url)(action)
-    for pause in _PAUSES_S:
-        with suppress(RemoteUnavailable):
-            return attempt(store, path)
-        time.sleep(pause)
-    return attempt(store, path)
+    retries = Retries(RETRIES)
+    while True:
+        with retries, _translated(url):
+            return action(store, path)
+        if retries.are_exhausted():
+            raise retries.error
+        time.sleep(RETRIES.pause_s(retries.failures))
 
 
 @contextmanager

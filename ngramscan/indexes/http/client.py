@@ -25,7 +25,7 @@ from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
 from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress
-from ngramscan.remote.exchange import Service, Terms, TransientError
+from ngramscan.remote.exchange import RETRIES, Service, Terms, TransientError
 from ngramscan.remote.pace import Clock, HostPace
 
 LONGEST_REPLY_BYTES = 1_000_000
@@ -79,6 +79,7 @@ class ApiClient:
             within_s=options.timeout_s,
             rate=default_rate if options.rate is None else options.rate,
             pace=HostPace,
+            retries=RETRIES,
             slow_downs=SLOW_DOWNS,
             jitter_s=0.5,
         )
