@@ -22,8 +22,13 @@ from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level, ShowAll
-from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
-from ngramscan.prevalence.contaminate import (
+from ngramscan.prevalence.contamination.answers import ANSWERS, NEAR, OCCURRENCES, find_answers
+from ngramscan.prevalence.contamination.benchmark_entries import (
+    BenchmarkEntries,
+    draw_entries,
+    read_entries,
+)
+from ngramscan.prevalence.contamination.contaminate import (
     Entry,
     EntryRow,
     FoundForm,
@@ -31,9 +36,8 @@ from ngramscan.prevalence.contaminate import (
     queries_of_forms,
     run_contaminate,
 )
-from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCES, find_answers
-from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
-from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
+from ngramscan.prevalence.contamination.rules import Rule, Short, Tail, make_rule
+from ngramscan.prevalence.contamination.shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
 from ngramscan.prevalence.failures import describe_lost
 from ngramscan.prevalence.plan import PlanRow, make_plan
@@ -43,7 +47,7 @@ from ngramscan.reporting import refuse_other, tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 
 if TYPE_CHECKING:
-    from ngramscan.prevalence.contamination_effects import GivenScore
+    from ngramscan.prevalence.contamination.effects import GivenScore
 
 CONTEXT = 400
 """Characters on each side of the evidence, as the authors of infini-gram-mini looked at."""
@@ -186,7 +190,7 @@ def contaminate(
     files: list[Any] = [(shares, summed, ShareRow), (contexts, evidence, ContextRow)]
     compared = []
     if given:
-        from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
+        from ngramscan.prevalence.contamination.effects import EffectRow, make_effects  # slow
 
         compared = make_effects(found.rows, given, level, answers)
         files.append((effects, compared, EffectRow))
@@ -220,7 +224,7 @@ def _read_scores(
             raise InputError(OptionUse(option), problem)
     if not files:
         return []
-    from ngramscan.prevalence.contamination_effects import GivenScore, check_scores  # slow
+    from ngramscan.prevalence.contamination.effects import GivenScore, check_scores  # slow
 
     what = "rows of `evalcore score`"
     given = [row for file in files for row in read_rows(file, GivenScore, what, {"status": ""})]

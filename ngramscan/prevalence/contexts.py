@@ -11,7 +11,7 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure, shown_context
 from ngramscan.indexes.tokens.base import is_token_level
 from ngramscan.prevalence.count import collect_replies
-from ngramscan.prevalence.draw_places import draw_places
+from ngramscan.prevalence.draws import draw_places
 from ngramscan.rows import Label, row_kind
 
 _BYTES_PER_CHARACTER = 4

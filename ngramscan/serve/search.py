@@ -25,8 +25,7 @@ from ngramscan.patterns.given import load_given
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
-from ngramscan.prevalence.draw_places import draw_places
-from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions
+from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions, draw_places
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.serve.fields import RefusedError

@@ -11,8 +11,8 @@ import pytest
 from rich.console import Console
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
-from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.contamination.benchmark_entries import draw_entries, read_entries
+from ngramscan.prevalence.contamination.shares import ShareRow
 from tests.support.command import Ran, invoke
 from tests.support.completion import offers
 from tests.support.figures import marks, overlapping, saved, texts_of

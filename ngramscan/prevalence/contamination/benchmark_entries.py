@@ -11,7 +11,7 @@ from typing import Any
 
 from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.messages import OptionUse, Text
-from ngramscan.prevalence.contaminate import Entry
+from ngramscan.prevalence.contamination.contaminate import Entry
 from ngramscan.reading.row_files import Table, has_rows, read_table
 
 ID = "id"

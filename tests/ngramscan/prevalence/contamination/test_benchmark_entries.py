@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
-from ngramscan.prevalence.contaminate import Entry
+from ngramscan.prevalence.contamination.benchmark_entries import draw_entries, read_entries
+from ngramscan.prevalence.contamination.contaminate import Entry
 
 
 def problem_of(folder: Path, columns: list[str], **options: str) -> str:
