@@ -6,12 +6,13 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from ngramscan.indexes.base import Index
-from ngramscan.prevalence.contexts import ContextRow, metadata_of
+from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
+from ngramscan.prevalence.sources import is_web_address, names_of_source
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.progress import visible_line
 from ngramscan.serve.fields import RefusedError
@@ -29,7 +30,6 @@ from ngramscan.serve.search import (
 from ngramscan.serve.token_requests import MOST_TOKENS
 
 _LONGEST_SOURCE = 200
-_LONGEST_LINK = 2_000
 
 
 class SearchPage:
@@ -107,22 +107,11 @@ def _link(question: Question, start: int) -> str:
 
 def _source(row: ContextRow) -> tuple[str, str]:
     """Return where a document comes from, and its address if it is one to link to."""
-    outer, inner = metadata_of(row)
-    known = [part.get(name) for name in ("url", "source", "id", "path") for part in (inner, outer)]
-    texts = [text for text in known if isinstance(text, str) and text]
-    link = next(filter(_is_address, texts), "")
+    texts = names_of_source(row.metadata)
+    link = next(filter(is_web_address, texts), "")
     shown = link or next(iter(texts), "")
     cut = f"{shown[:_LONGEST_SOURCE]}…" if len(shown) > _LONGEST_SOURCE else shown
     return cut, link
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    is_plain = len(text) <= _LONGEST_LINK and visible_line(text) == text
-    return is_plain and parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 # The same question, asked elsewhere

@@ -77,7 +77,7 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
     traced = answer.traced
     if traced is None:
         return "", [], []
-    marks = traced.marks(question.min_words)
+    marks = traced.marks_of(traced.listed(question.min_words))
     parts = list(cut_at_marks(question.text, marks))
     wholes = {part.number: part.is_whole for part in parts}
     links = []

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
-from urllib.parse import urlsplit
 
+from ngramscan.prevalence.sources import is_web_address, names_of_source
 from ngramscan.progress import marked_line, visible, visible_json
 from ngramscan.reporting.layout import UNKNOWN, cell, percent
 from ngramscan.reporting.page.results import Results
@@ -281,25 +280,5 @@ def _text(value: str, side: str) -> Cell:
 
 def source_of(metadata: str) -> tuple[str, str]:
     """Return what metadata call their document, and its address if it is one of the web."""
-    try:
-        outer = json.loads(metadata)
-    except (ValueError, RecursionError):
-        outer = None
-    if not isinstance(outer, dict):
-        return metadata, ""
-    inner = outer.get("metadata")
-    for name in ("url", "source", "id", "path"):
-        for place in (inner, outer):
-            given = place.get(name) if isinstance(place, dict) else None
-            if isinstance(given, str) and given:
-                return given, given if _is_of_the_web(given) else ""
-    return metadata, ""
-
-
-def _is_of_the_web(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False
-    is_plain = re.match(r"https?://[^\s/]", address, re.IGNORECASE) and len(address) < 2000
-    return bool(is_plain and parts.scheme in {"http", "https"} and visible(address) == address)
+    name = next(iter(names_of_source(metadata)), "")
+    return name or metadata, name if is_web_address(name) else ""
