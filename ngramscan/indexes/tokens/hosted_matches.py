@@ -23,8 +23,7 @@ from ngramscan.indexes.base import TOKEN_RATE, Cost, CountSource, QueryCount, re
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.questions import Question, Questions, answer_to
 from ngramscan.indexes.http.replies import Reply
-from ngramscan.indexes.tokens.base import TokenMatches
-from ngramscan.indexes.tokens.places import token_places
+from ngramscan.indexes.tokens.base import TokenMatches, token_places
 from ngramscan.indexes.tokens.replies import (
     check_ids,
     check_query,

@@ -42,8 +42,8 @@ from ngramscan.indexes.tokens.base import (
     distinct_forms,
     name_of_place,
     read_alike,
+    token_places,
 )
-from ngramscan.indexes.tokens.places import token_places
 from ngramscan.progress import Progress
 
 _SEEN = 100_000
