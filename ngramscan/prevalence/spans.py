@@ -6,7 +6,6 @@ occurs with all that is between, and is in no longer span.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -32,6 +31,7 @@ from ngramscan.matching.excerpts import possible_windows
 from ngramscan.matching.longest import longest_matches
 from ngramscan.matching.words import word_places
 from ngramscan.prevalence.count import collect_replies
+from ngramscan.statistics.streams import draw_sample
 
 Integers = NDArray[np.int64]
 _IS_WORD = bytes(code < 128 and bool(word_places(chr(code))) for code in range(256))
@@ -253,7 +253,7 @@ def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed:
         for first in range(0, len(text.words), _PART_WORDS)
     ]
     number = min(len(parts), max(_FEWEST_PARTS, len(parts) // _PARTS_PER_DRAW))
-    drawn = random.Random(seed).sample(parts, number)
+    drawn = draw_sample(parts, number, seed)
     words = sum(len(part.words) for part in parts)
     times = words / max(1, sum(len(part.words) for part in drawn))
     width = width_in(index, least)

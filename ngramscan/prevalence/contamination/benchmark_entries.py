@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,14 +54,6 @@ def read_entries(
         places[name] = place
         entries.append(Entry(name, text, answer))
     return BenchmarkEntries(entries, column is None)
-
-
-def draw_entries(entries: list[Entry], number: int | None, seed: int) -> list[Entry]:
-    """Return so many entries drawn at random, in their order; all of them if there are no more."""
-    if number is None or number >= len(entries):
-        return entries
-    drawn = random.Random(seed).sample(range(len(entries)), number)
-    return [entries[at] for at in sorted(drawn)]
 
 
 def _refuse_folder(benchmark: Table) -> None:
