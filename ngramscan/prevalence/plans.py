@@ -1,4 +1,4 @@
-"""What each command takes: the texts that it would look up, and the windows that it would fetch."""
+"""The plan of each command: the texts that it would look up, the windows that it would fetch."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from ngramscan.progress import visible
 
 _NAMES = ("url", "source", "id", "path")
-"""What metadata call the source of a document, the most telling name first."""
+"""Fields of metadata that tell the source of a document, the most telling one first."""
 _LONGEST_LINK = 2000
 
 

@@ -24,8 +24,8 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 def draw_sample(items: Sequence[T], number: int | None, seed: int) -> list[T]:
     """Return so many items drawn at random, in their order.
 
-    All are returned if there are no more, or if `number` is None. What is drawn depends only on the
-    seed and the numbers of items.
+    All are returned if there are no more, or if `number` is None. The draw depends only on the seed
+    and the number of items.
     """
     if number is None or number >= len(items):
         return list(items)

@@ -114,7 +114,7 @@ class ApiClient:
         for item in dict.fromkeys(items):
             lookup = Lookup(questions_about(item))
             try:
-                if lookup.advance(partial(self.kept, index)):
+                if lookup.advance(partial(self.look_up, index)):
                     answered.append(lookup.result)
                 else:
                     unanswered[item] = lookup
@@ -140,18 +140,18 @@ class ApiClient:
         answered_later = _collect(futures, failure)
         return chain(answered, answered_later)
 
-    def kept(self, index: str, question: Question[T]) -> Answer[T] | None:
+    def look_up(self, index: str, question: Question[T]) -> Answer[T] | None:
         """Return the answer of a stored reply; None if there is none, or one that can't be true."""
-        if not self.refresh:
-            stored = self.journal.get(self.url, index, [question.request])
+        request = question.request
+        stored = {} if self.refresh else self.journal.get(self.url, index, [request])
+        if reply := stored.get(request):
             with suppress(RemoteError, *DAMAGED):
-                reply = stored[question.request]
                 return question.read(json.loads(reply.text)), "journal", reply.asked_at
         return None
 
     def answer(self, index: str, question: Question[T]) -> Answer[T]:
         """Return the answer of a stored reply, which may be new by now, or ask the host."""
-        return self.kept(index, question) or question.ask()
+        return self.look_up(index, question) or question.ask()
 
     def ask(
         self,

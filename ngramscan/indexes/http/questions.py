@@ -40,7 +40,7 @@ class Lookup(Generic[T]):
     """The questions about one item, which wait at the first one that can't be answered yet."""
 
     result: T
-    """What the questions say, once all are answered."""
+    """The conclusion from the answers, once all questions have one."""
 
     def __init__(self, questions: Questions[T]) -> None:
         self._questions = questions

@@ -79,7 +79,7 @@ class HostedMatcher:
         for text in texts:
             pieces, size = pieces_of(text), len(text.encode())
             all_pieces |= {*pieces}
-            if (ids := self._kept_ids(pieces)) is not None:
+            if (ids := self._look_up_ids(pieces)) is not None:
                 texts_in_journal.append(_Tokens(ids, []))
             else:
                 at_most += size + len(pieces)
@@ -143,12 +143,12 @@ class HostedMatcher:
         request = {"query_type": "count", "query": piece}
         return self._question_to(request, read_token_reply, read_named_ids)
 
-    def _kept_ids(self, pieces: Sequence[str]) -> list[int] | None:
+    def _look_up_ids(self, pieces: Sequence[str]) -> list[int] | None:
         """Return the tokens of some pieces; None if the journal lacks any."""
         ids = list[int]()
         for piece in pieces:
             try:
-                answer = self._client.kept(self._name, self._question_about(piece))
+                answer = self._client.look_up(self._name, self._question_about(piece))
             except NgramscanError:  # the piece can't be asked about
                 return None
             if answer is None:
