@@ -58,16 +58,16 @@ class CorpusFile:
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:
     """Return a file on disk with its size and times; None: no regular file is there."""
     try:
-        found = settled_status(path, path)
+        status = settled_status(path, path)
     except (OSError, ValueError):
         return None
-    is_file = stat.S_ISREG(found.st_mode)
-    return CorpusFile(str(path), name, found.st_size, *marks_of(found)) if is_file else None
+    is_file = stat.S_ISREG(status.st_mode)
+    return CorpusFile(str(path), name, status.st_size, *marks_of(status)) if is_file else None
 
 
-def marks_of(found: os.stat_result) -> tuple[str, str]:
+def marks_of(status: os.stat_result) -> tuple[str, str]:
     """Return what changes with the content of a local file: its `stamp` and its `status`."""
-    return str(found.st_mtime_ns), f"{found.st_ctime_ns}-{found.st_ino}"
+    return str(status.st_mtime_ns), f"{status.st_ctime_ns}-{status.st_ino}"
 
 
 def web_path(location: str) -> str:
@@ -174,16 +174,16 @@ class Batch:
 def describe_skipped(skipped: Mapping[str, int]) -> str:
     """Return how many lines, records or files were skipped, by kind; empty: none."""
     kinds = sorted(skipped.items(), key=lambda kind: (-kind[1], kind[0]))
-    shown = (f"{number} {_in_number(kind, number)}" for kind, number in kinds)
-    return f"skipped: {', '.join(shown)}" if kinds else ""
+    counts = (f"{number} {_in_number(kind, number)}" for kind, number in kinds)
+    return f"skipped: {', '.join(counts)}" if kinds else ""
 
 
 def _in_number(kind: str, number: int) -> str:
     """Return the name of a kind, whose noun, if it begins with one, is in the plural."""
     if number != 1:
         return kind
-    noun, space, rest = kind.partition(" ")
-    return _SINGULAR.get(noun, noun) + space + rest
+    noun, space, remainder = kind.partition(" ")
+    return _SINGULAR.get(noun, noun) + space + remainder
 
 
 _SINGULAR = {"bytes": "byte", "files": "file", "records": "record"}

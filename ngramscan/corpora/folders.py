@@ -85,9 +85,9 @@ def is_hidden_from_glob(path: str, pattern: str) -> bool:
 
     Stores take a star for any name; for a shell, it stands for none with a dot at its beginning.
     """
-    named = [part for part in pattern.split("/") if part.startswith(".")]
+    hidden_patterns = [part for part in pattern.split("/") if part.startswith(".")]
     return any(
-        not any(fnmatch.fnmatchcase(part, one) for one in named)
+        not any(fnmatch.fnmatchcase(part, hidden_pattern) for hidden_pattern in hidden_patterns)
         for part in path.split("/")
         if part.startswith(".")
     )

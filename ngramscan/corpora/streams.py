@@ -116,8 +116,8 @@ class _RemoteFile:
         self._remote = remote
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._remote, name)
-        return _translated(self._path)(found) if callable(found) else found
+        attribute = getattr(self._remote, name)
+        return _translated(self._path)(attribute) if callable(attribute) else attribute
 
 
 def read_chunks(file: CorpusFile, skipped: Counter[str]) -> Chunks:
@@ -217,13 +217,13 @@ def _gunzip(file: CorpusFile, stream: BinaryIO, skipped: Counter[str]) -> Chunks
         if not position:
             raise EOFError("it is empty")
     except CORRUPT:
-        read = 0
+        consumed_again = 0
         with open_file(file) as again:
             raw = iter(partial(again.read, _GZIP_CHUNK_BYTES), b"")
             for chunk, consumed in unpacked(raw, file.path, skipped):
-                read += consumed
-                yield chunk[yielded:], max(0, read - position)
-                position, yielded = max(position, read), max(0, yielded - len(chunk))
+                consumed_again += consumed
+                yield chunk[yielded:], max(0, consumed_again - position)
+                position, yielded = max(position, consumed_again), max(0, yielded - len(chunk))
 
 
 def read_head(file: CorpusFile, length: int = 64) -> bytes:

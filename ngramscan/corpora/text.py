@@ -66,8 +66,8 @@ def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:
         keys = ("stdlib", "platstdlib", "purelib", "platlib")
         folders = {Path(paths[key]).resolve() for key in keys}
     # The packages may lie inside the standard library's folder: a set holds each file once.
-    found = {path for folder in folders for path in _sources(folder)}
-    files = (local_file(path, "python") for path in sorted(found))
+    source_paths = {path for folder in folders for path in _sources(folder)}
+    files = (local_file(path, "python") for path in sorted(source_paths))
     return [file for file in files if file is not None]
 
 

@@ -29,23 +29,23 @@ def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     skipped, others = Counter[str](), Counter[str]()
     stream = ChunkStream(read_chunks(piece.file, skipped))
     pending: list[tuple[bytes, str]] = []
-    read = 0
+    n_records = 0
     documents = _documents(stream, piece.file.path, options.most_text_bytes, others)
     try:
-        for read, document in enumerate(documents, 1):
+        for n_records, document in enumerate(documents, 1):
             pending.append(document)
             if len(pending) == _RECORDS_PER_BATCH:
-                yield _batch(pending, read, stream)
+                yield _batch(pending, n_records, stream)
                 pending = []
     except CorpusError as error:
-        place = f"{piece.file.path}: record {read + 1} or after"
+        place = f"{piece.file.path}: record {n_records + 1} or after"
         raise CorpusError(place, error.problem) from error
     others.pop("warcinfo", None)  # which describes the file
-    if others and not read:
+    if others and not n_records:
         raise CorpusError(piece.file.path, _no_text(others))
     if others:
         skipped["records without text"] = others.total()
-    yield replace(_batch(pending, read, stream), skipped=skipped)
+    yield replace(_batch(pending, n_records, stream), skipped=skipped)
 
 
 def _no_text(others: Counter[str]) -> str:
@@ -57,8 +57,8 @@ def _no_text(others: Counter[str]) -> str:
     return f"{problem}; {cure}"
 
 
-def _batch(documents: list[tuple[bytes, str]], read: int, stream: ChunkStream) -> Batch:
-    records = range(read - len(documents) + 1, read + 1)
+def _batch(documents: list[tuple[bytes, str]], n_records: int, stream: ChunkStream) -> Batch:
+    records = range(n_records - len(documents) + 1, n_records + 1)
     texts, sources = [text for text, _ in documents], [source for _, source in documents]
     return Batch(texts, records, stream.taken(), sources)
 

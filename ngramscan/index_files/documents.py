@@ -40,16 +40,16 @@ class Document(NamedTuple):
 
 
 def read_documents(
-    piece: Piece, name: str, lines_before: int, read: ReadOptions
+    piece: Piece, name: str, lines_before: int, read_options: ReadOptions
 ) -> Iterator[tuple[list[Document], Batch]]:
     """Yield the documents of a piece, batch by batch, each with the batch that they come from.
 
     `lines_before` are lines of the file before the piece. A CorpusError names a document that can't
     be read or is not UTF-8.
     """
-    for batch in read_piece(piece, replace(read, with_sources=True, with_fields=True)):
-        kept = without_excluded(batch, read.exclude_sources)
-        yield list(_of_batch(kept, piece, name, lines_before)), batch
+    for batch in read_piece(piece, replace(read_options, with_sources=True, with_fields=True)):
+        included = without_excluded(batch, read_options.exclude_sources)
+        yield list(_of_batch(included, piece, name, lines_before)), batch
 
 
 def place_of(piece: Piece, record: int) -> str:

@@ -50,8 +50,8 @@ def _reading(path: Path) -> Iterator[None]:
 def state_of(path: Path, descriptor: int | None = None) -> State:
     """Return the state of a file, by its descriptor where it is open."""
     with _reading(path):
-        found = os.stat(path if descriptor is None else descriptor)
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        status = os.stat(path if descriptor is None else descriptor)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _mapped(descriptor: int, size: int) -> tuple[NDArray[np.uint8], int]:
@@ -77,12 +77,12 @@ class MappedFile:
     Where its state was `known` before, an IndexChangedError says that it is another file now.
     """
 
-    def __init__(self, path: Path, known: State | None = None) -> None:
+    def __init__(self, path: Path, known_state: State | None = None) -> None:
         self.path, self._path = path, str(path)
         self._data: NDArray[np.uint8] = np.zeros(0, np.uint8)  # an empty file can't be mapped
         self._row = 0
-        if known:
-            self._check_state(known)
+        if known_state:
+            self._check_state(known_state)
         with _reading(path):
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait
             try:
@@ -91,7 +91,7 @@ class MappedFile:
                     self._data, self._row = _mapped(descriptor, size)
             finally:
                 os.close(descriptor)
-        if known not in (None, self._state):
+        if known_state not in (None, self._state):
             raise self._changed()
 
     def check(self) -> None:
@@ -103,14 +103,14 @@ class MappedFile:
         if lost_pages.is_lost(self._row):
             raise self._changed()
 
-    def _check_state(self, known: State) -> None:
+    def _check_state(self, known_state: State) -> None:
         try:
             now = os.stat(self._path)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise self._changed() from error
         except OSError as error:
             raise self.corrupt(f"can't be read: {error.strerror}") from error
-        if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != known:
+        if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != known_state:
             raise self._changed()
 
     def _changed(self) -> IndexChangedError:

@@ -170,8 +170,8 @@ def _translated(url: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        kind, reason = found = problem_of(error)
-        if not found.is_final:
+        kind, reason = store_problem = problem_of(error)
+        if not store_problem.is_final:
             problem = f"the store failed ({reason}); later, the same command resumes"
             raise RemoteUnavailable(f"{url}: {problem}") from error
         problem = {

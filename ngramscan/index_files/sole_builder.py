@@ -125,9 +125,9 @@ def locked_folder(folder: Path) -> Iterator[Path]:
 
     So an index can appear all at once. A leftover that isn't locked is of a build that was killed.
     """
-    for left in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
-        with suppress(OSError), _locked(left):
-            shutil.rmtree(left, ignore_errors=True)
+    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
+        with suppress(OSError), _locked(leftover):
+            shutil.rmtree(leftover, ignore_errors=True)
     with working_folder(str(folder.parent), folder.name) as work, _locked(work):
         yield work
 

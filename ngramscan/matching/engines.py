@@ -89,29 +89,35 @@ def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     from ngramscan.matching.grams import GRAM_WORDS, Grams, least_bytes  # numpy is slow to import
 
     numbered = [(literal.lower() if ignore_case else literal) for literal in literals]
-    left, groups = list(range(len(literals))), list[tuple[Grams, list[int]]]()
+    short_literals, groups = list(range(len(literals))), list[tuple[Grams, list[int]]]()
     for words in GRAM_WORDS:
-        long = [number for number in left if len(literals[number]) >= least_bytes(words)]
-        left = [number for number in left if len(literals[number]) < least_bytes(words)]
+        long = [number for number in short_literals if len(literals[number]) >= least_bytes(words)]
+        short_literals = [
+            number for number in short_literals if len(literals[number]) < least_bytes(words)
+        ]
         if long:
             groups.append((Grams([numbered[number] for number in long], words), long))
-    beside = _compile_small([literals[number] for number in left], ignore_case) if left else None
+    short_engine = (
+        _compile_small([literals[number] for number in short_literals], ignore_case)
+        if short_literals
+        else None
+    )
 
     def scan_all(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
         searched = [text.lower() for text in texts] if ignore_case else texts
-        found = [(grams.find(searched), numbers) for grams, numbers in groups]
+        by_group = [(grams.find(searched), numbers) for grams, numbers in groups]
         for place, text in enumerate(texts):
             present = [
                 numbers[position]
-                for by_text, numbers in found
+                for by_text, numbers in by_group
                 for position in by_text.get(place, ())
             ]
-            if present or beside:
+            if present or short_engine:
                 next_text()
             for number in present:
                 hit(number)
-            if beside:
-                beside.scan(text, lambda number, *_: hit(left[number]))
+            if short_engine:
+                short_engine.scan(text, lambda number, *_: hit(short_literals[number]))
 
     return Engine("grams", lambda text, hit: scan_all([bytes(text)], hit, lambda: None), scan_all)
 

@@ -111,22 +111,22 @@ class Excerpts:
 
     def find_in_all(self, documents: Iterable[bytes], at_once: int) -> list[bytes]:
         """Return different parts of many documents, of about so many bytes of them at once."""
-        found, batch, size = dict[bytes, None](), list[bytes](), 0
+        excerpts, batch, size = dict[bytes, None](), list[bytes](), 0
         for document in documents:
             batch.append(document)
             size += len(document)
             if size >= at_once:
-                found |= dict.fromkeys(self.find(batch))
+                excerpts |= dict.fromkeys(self.find(batch))
                 batch, size = [], 0
-        return [*found | dict.fromkeys(self.find(batch))]
+        return [*excerpts | dict.fromkeys(self.find(batch))]
 
     def find(self, documents: Sequence[bytes]) -> list[bytes]:
         """Return parts of documents: each that is shared and has a window is in one of them."""
-        text, found = _beside_each_other(documents), [np.zeros((0, 2), np.int64)]
+        text, shared_places = _beside_each_other(documents), [np.zeros((0, 2), np.int64)]
         for rule, layers in self._layers:
             tokens = _Tokens(text, rule)
-            found += [layer.find(tokens) for layer in layers]
-        places = np.concatenate(found)
+            shared_places += [layer.find(tokens) for layer in layers]
+        places = np.concatenate(shared_places)
         places = places[np.argsort(places[:, 0])]
         reach = np.maximum.accumulate(places[:, 1])
         is_first = np.append(True, places[1:, 0] > reach[:-1])[: len(places)]
@@ -183,14 +183,17 @@ class HashTable:
 
     def find(self, hashes: Words) -> Integers:
         """Return which of some hashes it has."""
-        found: Integers | None = None
+        passing: Integers | None = None
         for part in self._parts:
             places = (hashes >> self._shift).view(np.int64)
             bits = part.take(places >> 3, mode="clip") >> (places & 7).astype(np.uint8)
-            kept = (bits & 1).view(np.bool_).nonzero()[0]
-            hashes, found = _mixed(hashes[kept]), kept if found is None else found[kept]
-        assert found is not None
-        return found
+            in_part = (bits & 1).view(np.bool_).nonzero()[0]
+            hashes, passing = (
+                _mixed(hashes[in_part]),
+                in_part if passing is None else passing[in_part],
+            )
+        assert passing is not None
+        return passing
 
 
 def _mixed(hashes: Words) -> Words:
@@ -243,10 +246,10 @@ class _Sides:
         self._table = HashTable(_with_side(hashes, beside, classes))
 
     def has(self, hashes: Words, beside: Words) -> Flags:
-        found = np.zeros(len(hashes), np.bool_)
+        is_present = np.zeros(len(hashes), np.bool_)
         joined = _with_side(hashes, beside, self._sizes).ravel()
-        found[self._table.find(joined) % len(hashes)] = True
-        return found
+        is_present[self._table.find(joined) % len(hashes)] = True
+        return is_present
 
 
 def _with_side(hashes: Words, beside: Words, size: Integers) -> Words:
@@ -261,15 +264,15 @@ def possible_windows(
 
     All that is compared of it has to be there: 16 bytes or half of it, from some places on.
     """
-    shown, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
+    documents, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
     is_possible = np.zeros(len(ranges), np.bool_)
     for wide, of_width in by_width(ranges[:, 1] - ranges[:, 0], _WIDTHS):
-        left = of_width
-        known = HashTable(wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
+        candidates = of_width
+        table = HashTable(wide_hashes(documents, slice(max(0, len(documents) - wide + 1)), wide))
         for offset in _COMPARED:
-            starts = np.minimum(ranges[left, 0] + offset, ranges[left, 1] - wide)
-            left = left[known.find(wide_hashes(joined, starts, wide))]
-        is_possible[left] = True
+            starts = np.minimum(ranges[candidates, 0] + offset, ranges[candidates, 1] - wide)
+            candidates = candidates[table.find(wide_hashes(joined, starts, wide))]
+        is_possible[candidates] = True
     firsts = accumulate(map(len, windows), initial=0)
     return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
 

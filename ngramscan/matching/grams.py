@@ -77,14 +77,14 @@ class Grams:
         buckets = (hashes >> self._tables[0][0]).view(np.int64)
         first = self._buckets[buckets].astype(np.int64)
         count = self._buckets[buckets + 1] - first
-        found: dict[int, list[int]] = {}
+        literals_by_text: dict[int, list[int]] = {}
         # A text that repeats one gram could be a candidate for all literals everywhere.
         parts = 1 + int(count.sum()) // _ENTRIES_AT_ONCE
         for part in np.array_split(np.flatnonzero(count), parts):
             columns = places[part], hashes[part], first[part], count[part]
             for text, literal in self._occurrences(together, ends, *columns):
-                found.setdefault(text, []).append(literal)
-        return found
+                literals_by_text.setdefault(text, []).append(literal)
+        return literals_by_text
 
     def _places(self, text: bytes) -> tuple[Integers, Words]:
         """Return the places of a text whose hashes may be those of grams, and these."""
@@ -103,13 +103,15 @@ class Grams:
                 values[:n] += np.multiply(behind, _FACTORS[k], out=bits[:n])
             np.right_shift(values[:n], first, out=bits[:n])
             np.take(table, bits[:n].view(np.int64), out=is_gram[:n], mode="clip")
-            kept = np.flatnonzero(is_gram[:n])
-            found = values[kept]
-            for shift, other in others:
-                passed = np.flatnonzero(other[(found >> shift & self._mask).view(np.int64)])
-                kept, found = kept[passed], found[passed]
-            places.append((kept + start) * _STEP)
-            hashes.append(found)
+            numbers_in_part = np.flatnonzero(is_gram[:n])
+            gram_hashes = values[numbers_in_part]
+            for shift, other_table in others:
+                passed = np.flatnonzero(
+                    other_table[(gram_hashes >> shift & self._mask).view(np.int64)]
+                )
+                numbers_in_part, gram_hashes = numbers_in_part[passed], gram_hashes[passed]
+            places.append((numbers_in_part + start) * _STEP)
+            hashes.append(gram_hashes)
         if not places:
             return np.zeros(0, np.int64), np.zeros(0, np.uint64)
         return np.concatenate(places), np.concatenate(hashes)
@@ -128,20 +130,20 @@ class Grams:
         numbers = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
         entries, places, words = self._entries[numbers], np.repeat(places, count), _words(together)
         behind = places + (entries[:, 1] % np.uint64(_MOST_BEHIND)).view(np.int64)
-        kept = np.flatnonzero(
+        chosen = np.flatnonzero(
             (entries[:, 0] == np.repeat(hashes, count))
             & (entries[:, 2] == words[np.minimum(behind, len(words) - 1)])
         )
-        grams, places = entries[kept, 1].view(np.int64) // _MOST_BEHIND, places[kept]
+        grams, places = entries[chosen, 1].view(np.int64) // _MOST_BEHIND, places[chosen]
         literals, offsets = np.divmod(grams, _MOST_OFFSETS)
         starts = places - offsets
         stops = starts + self._sizes[literals]
         texts = np.searchsorted(ends, places, "right")
         begins = np.where(texts, ends[texts - 1], 0)
-        kept = np.flatnonzero((starts >= begins) & (stops <= ends[texts]))
-        kept = kept[words[starts[kept]] == self._heads[literals[kept]]]
-        kept = kept[words[stops[kept] - 8] == self._tails[literals[kept]]]
-        columns = (column[kept].tolist() for column in (texts, literals, starts, stops))
+        chosen = np.flatnonzero((starts >= begins) & (stops <= ends[texts]))
+        chosen = chosen[words[starts[chosen]] == self._heads[literals[chosen]]]
+        chosen = chosen[words[stops[chosen] - 8] == self._tails[literals[chosen]]]
+        columns = (column[chosen].tolist() for column in (texts, literals, starts, stops))
         for text, literal, start, stop in zip(*columns, strict=True):
             if together[start:stop] == self._literals[literal]:
                 yield text, literal

@@ -39,15 +39,15 @@ def longest_by_halving(text: bytes, windows: Integers, documents: Sequence[bytes
     return lengths
 
 
-def _reach(text: bytes, start: int, known: int, searched: bytes) -> int:
-    """Return where the longest part from a place on ends; that to `known` occurs."""
+def _reach(text: bytes, start: int, longest_known: int, searched: bytes) -> int:
+    """Return where the longest part from a place on ends; that to `longest_known` occurs."""
     if text[start:] in searched:
         return len(text)
     beyond = len(text)
-    while beyond - known > 1:
-        middle = (known + beyond) // 2
+    while beyond - longest_known > 1:
+        middle = (longest_known + beyond) // 2
         if text[start:middle] in searched:
-            known = middle
+            longest_known = middle
         else:
             beyond = middle
-    return known
+    return longest_known

@@ -66,8 +66,8 @@ def longest_matches(
         joined = _Joined([texts[n] for n in numbers], [windows[n] for n in numbers])
         longest = np.zeros(len(joined.starts), np.int64)
         for others in _groups(documents, max(_AT_ONCE, len(joined.content))):
-            shown = documents[others.start : others.stop]
-            longest = np.maximum(longest, _longest_in(joined, shown))
+            group = documents[others.start : others.stop]
+            longest = np.maximum(longest, _longest_in(joined, group))
         longest = np.minimum(longest, joined.stops - joined.starts)
         ends = np.cumsum([len(windows[number]) for number in numbers])
         for number, of_text in zip(numbers, np.split(longest, ends[:-1]), strict=True):
@@ -111,10 +111,10 @@ def _longest_in(joined: _Joined, documents: Sequence[bytes]) -> Integers:
     Few places of documents begin as a window does: these are compared one by one. Where a text and
     a document repeat themselves there are many, and all places are ordered.
     """
-    shown = _BETWEEN.join(documents)
+    joined_documents = _BETWEEN.join(documents)
     first_document = len(joined.content)
-    data = joined.content + shown + MOST_WIDE * _BETWEEN
-    in_data = slice(first_document, first_document + len(shown))
+    data = joined.content + joined_documents + MOST_WIDE * _BETWEEN
+    in_data = slice(first_document, first_document + len(joined_documents))
     table = SeedTable(data, joined.starts, joined.sizes, in_data)
     is_compared = _are_few(joined, table.candidates, _PAIRS_PER_BYTE * len(data))
     words = np.ndarray((len(data) - WORD_BYTES + 1,), ">u8", data, strides=(1,))

@@ -121,21 +121,21 @@ class Matcher:
         numbers: Sequence[int] = range(len(self.queries))
         if len(numbers) > CHECKED_QUERIES:
             # Most don't occur there. That some are found shows only where they stand.
-            drawn = self._random.sample(numbers, CHECKED_QUERIES // 2)
-            text = b"".join([text, *(self._literals[number] for number in drawn)])
-        found = Counter[int]()
-        engine.scan(text, lambda number, *_: found.update((number,)))
+            sampled = self._random.sample(numbers, CHECKED_QUERIES // 2)
+            text = b"".join([text, *(self._literals[number] for number in sampled)])
+        counted = Counter[int]()
+        engine.scan(text, lambda number, *_: counted.update((number,)))
         if len(numbers) > CHECKED_QUERIES:
-            others = self._random.sample(sorted(found), min(len(found), CHECKED_QUERIES // 2))
-            numbers = sorted({*drawn, *others})
+            others = self._random.sample(sorted(counted), min(len(counted), CHECKED_QUERIES // 2))
+            numbers = sorted({*sampled, *others})
         searched = text.lower() if self._ignore_case else text
         for number in numbers:
             literal = self._literals[number]
             sought = literal.lower() if self._ignore_case else literal
             expected = count_by_brute_force(sought, searched)
-            if found[number] != expected:
+            if counted[number] != expected:
                 raise EngineError(
-                    f"matching engine {engine.name}: it counts {found[number]} x"
+                    f"matching engine {engine.name}: it counts {counted[number]} x"
                     f" {self.queries[number]!r} where brute force counts {expected};"
                     " please report this"
                 )

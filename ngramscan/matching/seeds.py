@@ -56,8 +56,10 @@ class _Group:
 
     def without(self, windows: Integers) -> _Group:
         """Return the same without some of the windows."""
-        kept = ~np.isin(self.windows, windows)
-        return _Group(self.windows[kept], self.places, self.low[kept], self.high[kept])
+        is_retained = ~np.isin(self.windows, windows)
+        return _Group(
+            self.windows[is_retained], self.places, self.low[is_retained], self.high[is_retained]
+        )
 
     def pairs(self, is_chosen: Flags) -> Pairs:
         """Return each of the chosen windows with each of its places."""
@@ -136,8 +138,8 @@ class SeedTable:
         here, there = (each + to_last for each in (self._starts[pairs.windows], pairs.places))
         is_within = there < len(words)
         is_alike = words[here] == words[np.where(is_within, there, 0)]
-        kept = (to_last < 0) | (is_within & is_alike)
-        return Pairs(pairs.windows[kept], pairs.places[kept])
+        has_end = (to_last < 0) | (is_within & is_alike)
+        return Pairs(pairs.windows[has_end], pairs.places[has_end])
 
     def places_of(self, is_chosen: Flags) -> Integers:
         """Return the places of the chosen windows."""
@@ -164,10 +166,10 @@ def longest_of_pairs(
     order = np.argsort(apart * len(starts) + pairs.windows)
     windows, places, apart = pairs.windows[order], pairs.places[order], apart[order]
     here = starts[windows]
-    rest = stops[windows] - here
+    room = stops[windows] - here
     to_next = np.append(here[1:] - here[:-1], 0)[: len(here)]
-    has_next = np.append(apart[1:] == apart[:-1], False)[: len(here)] & (to_next < rest)
-    shared = _shared(data, words, here, places, np.where(has_next, to_next, rest))
+    has_next = np.append(apart[1:] == apart[:-1], False)[: len(here)] & (to_next < room)
+    shared = _shared(data, words, here, places, np.where(has_next, to_next, room))
     # The last pair of each chain in which all is shared up to the next one.
     last_ones = np.flatnonzero(~has_next | (shared < to_next))
     last = last_ones[np.searchsorted(last_ones, np.arange(len(here)))]
@@ -180,18 +182,21 @@ def _shared(
     data: bytes, words: Words, places: Integers, others: Integers, most: Integers
 ) -> Integers:
     """Return how many bytes are the same from each place and from another one on, up to `most`."""
-    shared, left = np.zeros(len(places), np.int64), np.arange(len(places))
+    shared, unfinished = np.zeros(len(places), np.int64), np.arange(len(places))
     for _ in range(_ROUNDS):
-        if not len(left):
+        if not len(unfinished):
             break
-        same = same_bytes(words[places[left] + shared[left]], words[others[left] + shared[left]])
-        shared[left] += same
-        left = left[(same == WORD_BYTES) & (shared[left] < most[left])]
+        same = same_bytes(
+            words[places[unfinished] + shared[unfinished]],
+            words[others[unfinished] + shared[unfinished]],
+        )
+        shared[unfinished] += same
+        unfinished = unfinished[(same == WORD_BYTES) & (shared[unfinished] < most[unfinished])]
     content = np.frombuffer(data, np.uint8)
-    for number in left.tolist():
-        known = int(shared[number])
-        here, there = content[places[number] + known :], content[others[number] + known :]
-        shared[number] += _shared_of_one(here[: most[number] - known], there)
+    for number in unfinished.tolist():
+        matched = int(shared[number])
+        here, there = content[places[number] + matched :], content[others[number] + matched :]
+        shared[number] += _shared_of_one(here[: most[number] - matched], there)
     return np.minimum(shared, most)
 
 

@@ -203,10 +203,12 @@ Marked = dict[tuple[str, str, str], list[bool]]
 """Which outputs have a marker, by their problem."""
 
 
-def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = False) -> BlendResult:
+def run_blend(
+    outputs: OutputSet, patterns: PatternSet, case_sensitive: bool = False
+) -> BlendResult:
     """Look for patterns and regexes in outputs of each dataset and model, and pooled ones."""
-    counts = mark_outputs(found, patterns, case_sensitive)
-    result = BlendResult(notices=[*found.notices, *counts.notices()])
+    counts = mark_outputs(outputs, patterns, case_sensitive)
+    result = BlendResult(notices=[*outputs.notices, *counts.notices()])
     for scope, part in counts.scopes():
         parts = {prompt: part.select(prompt=prompt) for prompt in part.prompts}
         result.rows += _blends(scope, parts)
@@ -226,11 +228,11 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
 # Presence and density
 
 
-def _presence(part: MarkerCounts, found: Ints) -> dict[str, Any]:
+def _presence(part: MarkerCounts, counts: Ints) -> dict[str, Any]:
     return {
         "outputs": len(part.outputs),
-        **fields_of("share", part.share(found > 0)),
-        "occurrences": int(found.sum()),
+        **fields_of("share", part.share(counts > 0)),
+        "occurrences": int(counts.sum()),
         "level": LEVEL,
     }
 
@@ -239,16 +241,16 @@ def _blends(scope: Scope, parts: Parts) -> Iterator[BlendRow]:
     for prompt, part in parts.items():
         characters = int(part.characters.sum())
         for method in part.methods:
-            found = part.of_method(method)
+            counts = part.of_method(method)
             yield BlendRow(
                 *scope,
                 prompt=prompt,
                 method=method,
                 has_method=has_method(prompt, method),
                 absent=len(part.absent),
-                with_marker=int((found > 0).sum()),
-                per_1000_characters=1000 * int(found.sum()) / characters if characters else None,
-                **_presence(part, found),
+                with_marker=int((counts > 0).sum()),
+                per_1000_characters=1000 * int(counts.sum()) / characters if characters else None,
+                **_presence(part, counts),
             )
 
 
@@ -256,7 +258,7 @@ def _presences(
     scope: Scope, parts: Parts, number: int, generic: str | None
 ) -> Iterator[PresenceRow]:
     for prompt, part in parts.items():
-        marker, found = part.markers[number], part.counts[:, number]
+        marker, counts = part.markers[number], part.counts[:, number]
         yield PresenceRow(
             *scope,
             method=marker.method,
@@ -264,9 +266,9 @@ def _presences(
             pattern=marker.name,
             prompt=prompt,
             has_method=has_method(prompt, marker.method),
-            with_pattern=int((found > 0).sum()),
+            with_pattern=int((counts > 0).sum()),
             generic=generic,
-            **_presence(part, found),
+            **_presence(part, counts),
         )
 
 
@@ -340,9 +342,9 @@ def _retention(
     # Without pairs, the shares are among all outputs.
     used = [{problem: side[problem] for problem in shared or side} for side in sides]
     share_alone, share_with = (fmean(map(fmean, side.values())) if side else None for side in used)
-    known = share_alone is not None and share_with is not None
-    found = _compare(used[0], used[1], (*scope, *names)) if shared else None
-    total, left = (
+    has_shares = share_alone is not None and share_with is not None
+    comparison = _compare(used[0], used[1], (*scope, *names)) if shared else None
+    all_outputs, paired_outputs = (
         sum(len(has) for flags in by_problem for has in flags.values())
         for by_problem in (sides, used)
     )
@@ -354,21 +356,21 @@ def _retention(
         prompt_alone=prompts[0],
         prompt_with=prompts[1],
         pairs=len(shared),
-        unpaired=total - left,
+        unpaired=all_outputs - paired_outputs,
         share_alone=share_alone,
         share_with=share_with,
-        difference=(share_with or 0.0) - (share_alone or 0.0) if known else None,
-        difference_low=found.difference.low if found else None,
-        difference_high=found.difference.high if found else None,
+        difference=(share_with or 0.0) - (share_alone or 0.0) if has_shares else None,
+        difference_low=comparison.difference.low if comparison else None,
+        difference_high=comparison.difference.high if comparison else None,
         retention=share_with / share_alone if share_alone and share_with is not None else None,
-        only_alone=found.only_alone if found else None,
-        only_with=found.only_with if found else None,
-        p=found.p if found else None,
+        only_alone=comparison.only_alone if comparison else None,
+        only_with=comparison.only_with if comparison else None,
+        p=comparison.p if comparison else None,
         level=LEVEL,
-        note=_why_unpaired(prefix, prompts[0], len(shared), total - left),
+        note=_why_unpaired(prefix, prompts[0], len(shared), all_outputs - paired_outputs),
         p_adjusted=None,
         family="",
-        test=found.test if found else "",
+        test=comparison.test if comparison else "",
     )
 
 

@@ -36,9 +36,9 @@ def take_apart(text: str) -> Parts:
     prose = "\n".join(prose_lines)
     spans = list(_formulas(prose))
     starts, stops = [*(start for start, _ in spans), len(prose)], [0, *(stop for _, stop in spans)]
-    rest = (prose[stop:start] for stop, start in zip(stops, starts, strict=True))
+    between = (prose[stop:start] for stop, start in zip(stops, starts, strict=True))
     in_formulas, words = sum(stop - start for start, stop in spans), 0
-    for line in _FORMULA_MARK.join(rest).split("\n"):
+    for line in _FORMULA_MARK.join(between).split("\n"):
         if equation := _equation_of(line):
             in_formulas += len(equation)
         else:
@@ -66,8 +66,8 @@ def kinds_of(text: str) -> list[tuple[int, int, str]]:
         prose += text[behind:start] + "\n" * (stop - start)
         behind = stop
     formulas = _formulas(prose + text[behind:])
-    found = [(*place, "code") for place in programs] + [(*place, "latex") for place in formulas]
-    return sorted(found)
+    located = [(*place, "code") for place in programs] + [(*place, "latex") for place in formulas]
+    return sorted(located)
 
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+-]*)")
@@ -189,8 +189,8 @@ _CLOSINGS = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
 def _end_of_formula(text: str, start: int, closing: str) -> int:
     """Return where a formula ends whose content starts at a place; 0 if nowhere."""
     if closing == "$$":
-        found = _DOLLARS.search(text, start + 1)
-        return found.end() if found else 0
+        closing_match = _DOLLARS.search(text, start + 1)
+        return closing_match.end() if closing_match else 0
     mark = closing if closing in _CLOSINGS.values() else f"\\end{{{closing}}}"
     place = text.find(mark, start)
     return place + len(mark) if place >= 0 else 0
@@ -203,6 +203,8 @@ def _equation_of(line: str) -> str:
         return ""
     label = _LABEL.match(line)
     equation = line[label.end() if label else 0 :].strip()
-    left, *rest = _SIGN.split(equation, maxsplit=2)
-    has_sides = bool(rest) and bool(_LEFT.search(left)) and bool(_RIGHT.search(rest[0]))
+    left_side, *right_sides = _SIGN.split(equation, maxsplit=2)
+    has_sides = (
+        bool(right_sides) and bool(_LEFT.search(left_side)) and bool(_RIGHT.search(right_sides[0]))
+    )
     return equation if has_sides and not _PROSE.search(equation) else ""

@@ -76,9 +76,9 @@ def count_ngrams(
         part = _Part(ids, positions, width, minimum.count)
         documents = tokens.documents[positions]
         for n, groups in part.groups(lengths):
-            found = _counted(n, groups, positions, documents, minimum.documents)
-            if found.first.size:
-                yield found
+            ngrams = _counted(n, groups, positions, documents, minimum.documents)
+            if ngrams.first.size:
+                yield ngrams
 
 
 def _frequent(ids: Integers, least: int, longest: int) -> Integers:
@@ -87,10 +87,10 @@ def _frequent(ids: Integers, least: int, longest: int) -> Integers:
     is_frequent = frequencies >= least
     is_frequent[0] = False
     numbers = np.where(is_frequent, np.cumsum(is_frequent), 0)
-    found = np.zeros(ids.size + longest, dtype=np.min_scalar_type(int(numbers.max())))
+    renumbered = np.zeros(ids.size + longest, dtype=np.min_scalar_type(int(numbers.max())))
     for part in _slices(ids.size):
-        found[: ids.size][part] = numbers[ids[part]]
-    return found
+        renumbered[: ids.size][part] = numbers[ids[part]]
+    return renumbered
 
 
 def _frequencies(ids: Integers) -> Ints:
@@ -247,7 +247,7 @@ def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, leas
     at, runs = runs_of(found_in, starts)
     counts = np.diff(at, append=found_in.size)
     first = positions[groups.places[starts]]
-    found = Ngrams(
+    ngrams = Ngrams(
         n=n,
         shortest=groups.shortest,
         first=first,
@@ -255,7 +255,7 @@ def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, leas
         documents=found_in[at],
         counts=counts,
     )
-    return found.subset(np.diff(runs, append=at.size) >= least)
+    return ngrams.subset(np.diff(runs, append=at.size) >= least)
 
 
 def _starts(sizes: Ints) -> Ints:

@@ -42,11 +42,11 @@ class Sides:
         keys = 2 * np.asarray(problems, dtype=np.int64) + ~self.is_own
         if self.is_own.all() or not self.is_own.any() or (np.diff(keys) < 0).any():
             raise ValueError("expected outputs of both sides, sorted by problem")
-        known, first, self.units, self.unit_outputs = np.unique(
+        unit_keys, first, self.units, self.unit_outputs = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
         self.unit_is_own = self.is_own[first]
-        self.unit_problems = np.unique(known // 2, return_inverse=True)[1]
+        self.unit_problems = np.unique(unit_keys // 2, return_inverse=True)[1]
         self.problems = int(self.unit_is_own.sum()), int((~self.unit_is_own).sum())
         """How many problems each side answers, the method's first."""
 
@@ -156,8 +156,8 @@ class PresenceTest:
         sizes = [
             n / n_per_problem for n, n_per_problem in zip(self.problems, per_problem, strict=True)
         ]
-        found = own_sums / per_problem[0]
-        p = hypergeometric_tail(found, found + others / per_problem[1], *sizes)
+        own_present = own_sums / per_problem[0]
+        p = hypergeometric_tail(own_present, own_present + others / per_problem[1], *sizes)
         return p, mean * (1 - mean) * sum(1 / size for size in sizes)
 
 
@@ -201,22 +201,25 @@ def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
 
 
 def hypergeometric_tail(
-    found: ArrayLike, marked: ArrayLike, drawn: ArrayLike, others: ArrayLike
+    marked_drawn: ArrayLike, marked: ArrayLike, sample_size: ArrayLike, others: ArrayLike
 ) -> Floats:
-    """Return the probability that at least `found` of those `drawn` are among the `marked` ones.
+    """Return the probability that at least `marked_drawn` of a random sample are `marked`.
 
-    `others` are not drawn. For numbers that are not integers the gamma function interpolates the
+    `others` are not in the sample. For numbers that are not integers the gamma function interpolates the
     terms of the hypergeometric distribution.
     """
-    arrays = (np.asarray(values, dtype=np.float64) for values in (found, marked, drawn, others))
-    x, k, n, rest = np.broadcast_arrays(*arrays)
+    arrays = (
+        np.asarray(values, dtype=np.float64)
+        for values in (marked_drawn, marked, sample_size, others)
+    )
+    x, k, n, not_drawn = np.broadcast_arrays(*arrays)
     p = np.ones(x.size)
-    upper = x > n * k / (n + rest)
-    p[upper] = _sum_of_terms(x[upper], k[upper], n[upper], rest[upper])
+    upper = x > n * k / (n + not_drawn)
+    p[upper] = _sum_of_terms(x[upper], k[upper], n[upper], not_drawn[upper])
     # The complement: at least n - x + 1 of those not marked are drawn.
-    lower = ~upper & (x >= 1) & (x - 1 >= k - rest)
-    x, k, n, rest = x[lower], k[lower], n[lower], rest[lower]
-    p[lower] = 1 - _sum_of_terms(n - x + 1, n + rest - k, n, rest)
+    lower = ~upper & (x >= 1) & (x - 1 >= k - not_drawn)
+    x, k, n, not_drawn = x[lower], k[lower], n[lower], not_drawn[lower]
+    p[lower] = 1 - _sum_of_terms(n - x + 1, n + not_drawn - k, n, not_drawn)
     return np.clip(p, 0.0, 1.0)
 
 
@@ -230,12 +233,12 @@ def _sum_of_terms(x: Floats, k: Floats, n: Floats, others: Floats) -> Floats:
     term = log_binomial(n, x) + log_binomial(others, k - x) - log_binomial(n + others, k)
     term = np.exp(term)
     sums: Floats = term.copy()
-    left = np.arange(x.size)
-    while left.size:
+    unfinished = np.arange(x.size)
+    while unfinished.size:
         term = term * (n - x) * (k - x) / ((x + 1) * (others - k + x + 1))
         x = x + 1
-        more = (term > 1e-14 * sums[left]) & (x < np.minimum(n, k) + 1)
-        left = left[more]
+        more = (term > 1e-14 * sums[unfinished]) & (x < np.minimum(n, k) + 1)
+        unfinished = unfinished[more]
         term, x, k, n, others = (array[more] for array in (term, x, k, n, others))
-        sums[left] += term
+        sums[unfinished] += term
     return sums

@@ -133,11 +133,11 @@ class StrategyResult:
     notices: list[Text]
 
 
-def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
+def run_strategies(outputs_read: OutputSet, rules: RuleSet) -> StrategyResult:
     """Return the strategy of each output that has text, and the shares of each group."""
-    present = [output for output in found.outputs if output.has_text]
+    present = [output for output in outputs_read.outputs if output.has_text]
     outputs = [classify(output.group, output.id, output.text or "", rules) for output in present]
-    return StrategyResult([*_shares(present, outputs)], outputs, found.notices)
+    return StrategyResult([*_shares(present, outputs)], outputs, outputs_read.notices)
 
 
 def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:

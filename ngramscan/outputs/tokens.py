@@ -146,9 +146,11 @@ def _places(ids: Integers, wanted: set[int]) -> dict[int, Ints]:
     is_wanted[list(wanted)] = True
     positions = np.flatnonzero(is_wanted[ids])
     positions = positions[np.argsort(ids[positions], kind="stable")]
-    found = ids[positions]
+    ids_in_order = ids[positions]
     return {
-        word: positions[np.searchsorted(found, word) : np.searchsorted(found, word, "right")]
+        word: positions[
+            np.searchsorted(ids_in_order, word) : np.searchsorted(ids_in_order, word, "right")
+        ]
         for word in wanted
     }
 

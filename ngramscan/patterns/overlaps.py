@@ -50,9 +50,9 @@ def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
     """
     unique = list(dict.fromkeys(texts))
     dropped = nesting(unique).keys() | closing_forms(unique).keys()
-    kept = [text for text in unique if text not in dropped]
-    merged = (string for pair in permutations(kept, 2) for string in merged_strings(*pair))
-    return kept, list(dict.fromkeys(merged))
+    independent = [text for text in unique if text not in dropped]
+    merged = (string for pair in permutations(independent, 2) for string in merged_strings(*pair))
+    return independent, list(dict.fromkeys(merged))
 
 
 def merged_of_unions(queries: Sequence[Query]) -> list[str]:
@@ -70,10 +70,12 @@ def merged_of_unions(queries: Sequence[Query]) -> list[str]:
 
 def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -> int | None:
     """Return the occurrences of some queries, each place once; None: a count is missing."""
-    kept, merged = plan_union(texts)
-    if not occurrences.keys() >= {*kept, *merged}:
+    independent, merged = plan_union(texts)
+    if not occurrences.keys() >= {*independent, *merged}:
         return None
-    return sum(occurrences[text] for text in kept) - sum(occurrences[text] for text in merged)
+    return sum(occurrences[text] for text in independent) - sum(
+        occurrences[text] for text in merged
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +101,8 @@ def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
     return [*overlaps, *_describe_closing_forms(queries), *_describe_longer_words(queries)]
 
 
-def _describe(query: Query, other: Query) -> Overlap | None:
-    a, b = query.text, other.text
+def _describe(query: Query, other_query: Query) -> Overlap | None:
+    a, b = query.text, other_query.text
     merged = merged_strings(a, b) + merged_strings(b, a)
     if a == b:
         relation, sentence = "equal_patterns", f'"{a}" is in both lists'
@@ -112,7 +114,7 @@ def _describe(query: Query, other: Query) -> Overlap | None:
         sentence = f'"{a}" and "{b}" both count in "{merged[0]}"'
     else:
         return None
-    return Overlap(relation, query.pattern.key[0], other.pattern.key[0], sentence)
+    return Overlap(relation, query.pattern.key[0], other_query.pattern.key[0], sentence)
 
 
 def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:

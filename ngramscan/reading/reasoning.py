@@ -207,17 +207,17 @@ class _Parts:
 
     def finish(self) -> SplitReply:
         """Return the parts, at the end of the text."""
-        rest = self.text[self.start :]
+        ending = self.text[self.start :]
         before = "\n".join(part for part in self.visible if part.strip())
         if self.open_kind is None:
-            answer = rest if rest.strip() else before
-        elif before and not rest.strip():  # an opening mark, and nothing else, behind an answer
+            answer = ending if ending.strip() else before
+        elif before and not ending.strip():  # an opening mark, and nothing else, behind an answer
             answer = before
-        elif tagged := _tagged_end(rest):
-            self.reasoning.append(rest.removesuffix(tagged))
+        elif tagged := _tagged_end(ending):
+            self.reasoning.append(ending.removesuffix(tagged))
             answer = tagged
         else:
-            return SplitReply(_joined([*self.reasoning, rest]), None)
+            return SplitReply(_joined([*self.reasoning, ending]), None)
         return SplitReply(_joined(self.reasoning), _without_end(answer))
 
 
@@ -284,14 +284,14 @@ def _marks_in_words(text: str) -> list[_Mark]:
 
 def _find_marks(text: str) -> list[_Mark]:
     """Return the marks that are meant, in the order of the text."""
-    found = [*_marks_in_words(text), *_tokens_and_tags(text)]
-    if not found:
+    candidates = [*_marks_in_words(text), *_tokens_and_tags(text)]
+    if not candidates:
         return []
     fenced = _Spans(match.span() for match in _FENCED.finditer(text))
     inline = _Spans(match.span() for match in _INLINE.finditer(text))
     marks: list[_Mark] = []
     open_kind, mentioned = None, set[_Kind]()
-    for mark in sorted(found, key=lambda mark: mark.start):
+    for mark in sorted(candidates, key=lambda mark: mark.start):
         is_mention = inline.cover(mark.start) or _is_quoted(text, mark)
         if open_kind is None:  # within reasoning, code and strings may be left off at any place
             is_mention = is_mention or fenced.cover(mark.start) or _is_in_string(text, mark)

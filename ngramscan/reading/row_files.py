@@ -45,9 +45,11 @@ _OTHER_NAMES = {"value": VALUE_NAMES}
 """How others call a column."""
 
 
-def as_tables(given: GivenTables) -> list[Table]:
+def as_tables(tables: GivenTables) -> list[Table]:
     """Return the tables that a function of a command was given, one or several."""
-    return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    return (
+        list(tables) if isinstance(tables, Sequence) and not isinstance(tables, str) else [tables]
+    )
 
 
 def name_of(table: Table) -> str:
@@ -287,10 +289,10 @@ def read_rows(
             if cures := _cures(missing, [name for name in values if name not in types]):
                 raise InputError(place, f"{named}; {', '.join(cures)}")
             raise InputError(place, f"{named}; it should have " + expected)
-        known = {
+        converted = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }
-        rows.append(as_type(known, row_type, place, strict=False))
+        rows.append(as_type(converted, row_type, place, strict=False))
     return rows
 
 
@@ -305,6 +307,6 @@ def _plain(value: Any, types: Sequence[type]) -> Any:
 def _cures(missing: Sequence[str], others: Sequence[str]) -> Iterator[str]:
     """Say which columns of other names may be those that are missing."""
     for name in missing:
-        known = [other for other in _OTHER_NAMES.get(name, ()) if other in others]
-        if near := next(iter(known), "") or nearest(name, others, cutoff=0.75):
+        similar = [column for column in _OTHER_NAMES.get(name, ()) if column in others]
+        if near := next(iter(similar), "") or nearest(name, others, cutoff=0.75):
             yield f"rename `{near}` to `{name}` if that is meant"

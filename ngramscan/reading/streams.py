@@ -111,13 +111,13 @@ def read_bytes(path: object) -> bytes:
 def whole(chunks: Iterable[bytes], path: object, most: int | None = None) -> bytes:
     """Return chunks as one; an InputError says that they are more than `most` or MAX_BYTES."""
     most = MAX_BYTES.get() if most is None else most
-    kept, size = [], 0
+    collected, size = [], 0
     for chunk in chunks:
         size += len(chunk)
         if size > most:
             raise InputError(name_of(path), too_long(most))
-        kept.append(chunk)
-    return b"".join(kept)
+        collected.append(chunk)
+    return b"".join(collected)
 
 
 def too_long(most: int) -> Text:

@@ -33,12 +33,12 @@ def replace_halves(content: bytes) -> tuple[bytes, int]:
         return content, 0
     replaced = 0
 
-    def replace(found: re.Match[bytes]) -> bytes:
+    def replace(match: re.Match[bytes]) -> bytes:
         nonlocal replaced
-        if found[1] is None and found[2] is None:
-            return found[0]
+        if match[1] is None and match[2] is None:
+            return match[0]
         replaced += 1
-        return rb"\ufffd" if found[1] else "\N{REPLACEMENT CHARACTER}".encode()
+        return rb"\ufffd" if match[1] else "\N{REPLACEMENT CHARACTER}".encode()
 
     return _OTHERS_OR_HALF.sub(replace, content), replaced
 

@@ -98,14 +98,14 @@ def settled_status(target: int | str | os.PathLike[str], path: object) -> os.sta
     read it in another state before.
     """
     for _ in range(_MOST_WAITS):
-        found = os.stat(target)
-        age_s = (time.time_ns() - found.st_ctime_ns) / 1e9
+        status = os.stat(target)
+        age_s = (time.time_ns() - status.st_ctime_ns) / 1e9
         is_recent = 0 <= age_s <= _SETTLED_S  # the clock of a file server may be ahead
-        if not stat.S_ISREG(found.st_mode):
-            return found
+        if not stat.S_ISREG(status.st_mode):
+            return status
         if not is_recent:
-            _compare_with_first(path, found)
-            return found
+            _compare_with_first(path, status)
+            return status
         time.sleep(_SETTLED_S - age_s)
     raise FileChangedError(str(path), f"another program is writing it; {_CURE}")
 
@@ -121,22 +121,22 @@ def is_same_content(before: os.stat_result, after: os.stat_result) -> bool:
     return before.st_ctime_ns == after.st_ctime_ns or _other_marks(before) != _other_marks(after)
 
 
-def _content_marks(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def _content_marks(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _other_marks(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_mode, found.st_uid, found.st_gid, found.st_nlink
+def _other_marks(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_mode, status.st_uid, status.st_gid, status.st_nlink
 
 
-def _compare_with_first(path: object, found: os.stat_result) -> None:
+def _compare_with_first(path: object, status: os.stat_result) -> None:
     """Raise a FileChangedError where the same command has read a file in another state before."""
     first_states = _first_states.get()
     if first_states is not None:
-        first = first_states.first_of(_FirstState(str(path), found))
-        if first.status is found:
+        first = first_states.first_of(_FirstState(str(path), status))
+        if first.status is status:
             return
-        _refuse_changed(path, first.status, found)
+        _refuse_changed(path, first.status, status)
 
 
 def _refuse_changed(path: object, before: os.stat_result, after: os.stat_result) -> None:

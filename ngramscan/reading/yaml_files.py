@@ -86,8 +86,8 @@ def as_type(value: object, kind: type[_Kind], where: object, strict: bool = True
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         problem, _, key = str(error).replace("`", "").replace("$.", "").partition(" - at ")
-        known = ", ".join(getattr(kind, "__struct_fields__", ()))
-        cure = f"; known are {known}" if "unknown field" in problem else ""
+        key_names = ", ".join(getattr(kind, "__struct_fields__", ()))
+        cure = f"; known are {key_names}" if "unknown field" in problem else ""
         raise InputError(where, f"{key}: {problem}{cure}".removeprefix(": ")) from error
 
 
@@ -117,8 +117,8 @@ class Node:
         for key_node, value in self.node.value:
             key, name = Node(key_node, self.where, self.path), str(key_node.value)
             if name not in needed | optional:
-                known = ", ".join(sorted(needed | optional))
-                raise key.error(f"unknown key {name!r}; known: {known}")
+                key_names = ", ".join(sorted(needed | optional))
+                raise key.error(f"unknown key {name!r}; known: {key_names}")
             if name in fields:
                 raise key.error(f"the key {name!r} appears twice")
             fields[name] = Node(value, self.where, f"{self.path}.{name}".lstrip("."))

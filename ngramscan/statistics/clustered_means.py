@@ -120,11 +120,11 @@ class ClusteredMean:
         residuals = self._sums - self.value * self._sizes
         w = 1 / (1 - h)
         # The covariance of the residuals is diag(d) - h dᵀ - d hᵀ + Σd h hᵀ.
-        own = -2 * h * d + d.sum() * h * h
+        corrections = -2 * h * d + d.sum() * h * h
         hh, dd, hd = float(w @ h**2), float(w @ d**2), float(w @ (h * d))
         s = float(d.sum())
-        trace = float(w @ (d + own))
-        squares = float(w**2 @ (d**2 + 2 * d * own))
+        trace = float(w @ (d + corrections))
+        squares = float(w**2 @ (d**2 + 2 * d * corrections))
         squares += 2 * hh * dd + s * s * hh * hh + 2 * hd * hd - 4 * s * hh * hd
         variance = float(w @ residuals**2) * s / trace
         return math.sqrt(variance) / total, trace * trace / squares

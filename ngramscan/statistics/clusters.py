@@ -68,8 +68,8 @@ class ClusteredShare:
         """Estimate the share with Wilson's interval for the effective size."""
         size = self.effective_size(level)
         # Without rounding where the observations are independent.
-        found = self._found if size == self._total else self.value * size
-        return replace(wilson(found, size, level), value=self.value)
+        marked = self._found if size == self._total else self.value * size
+        return replace(wilson(marked, size, level), value=self.value)
 
     def effective_size(self, level: float) -> float:
         """Return how many independent observations of 0 or 1 tell as much: their number if all do.
@@ -153,14 +153,14 @@ class ClusteredShare:
         then is his φ. 0 if a share does not vary.
         Source: Newcombe 1998, method 10, Statistics in Medicine 17, 2635-2650.
         """
-        deviations, others = self._deviations(), other._deviations()
+        deviations, other_deviations = self._deviations(), other._deviations()
         _, at_own, at_other = np.intersect1d(self._clusters, other._clusters, return_indices=True)
-        squares = float(deviations @ deviations) * float(others @ others)
+        squares = float(deviations @ deviations) * float(other_deviations @ other_deviations)
         if not squares:
             return 0.0
-        found = float(deviations[at_own] @ others[at_other]) / math.sqrt(squares)
+        correlation = float(deviations[at_own] @ other_deviations[at_other]) / math.sqrt(squares)
         spread = math.sqrt(self._binomial_square() * other._binomial_square())
-        return max(found - 0.5 / spread, 0.0) if found > 0 else found
+        return max(correlation - 0.5 / spread, 0.0) if correlation > 0 else correlation
 
     def _deviations(self) -> Floats:
         relative = self._weights / self._weights.mean()

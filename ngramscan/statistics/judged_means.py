@@ -66,11 +66,11 @@ class JudgedMean:
         weights: ArrayLike = 1.0,
         can_err: ArrayLike | None = None,
     ) -> None:
-        values, given = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
+        values, label_values = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
         numbers = np.arange(values.size) if problems is None else np.asarray(problems)
         weighing = np.broadcast_to(np.asarray(weights, dtype=np.float64), values.shape)
         doubtful = np.ones(values.shape, bool) if can_err is None else np.asarray(can_err)
-        self._is_labelled = doubtful & ~np.isnan(given)
+        self._is_labelled = doubtful & ~np.isnan(label_values)
         self._weights = weighing / weighing.min(initial=np.inf)  # a problem weighs at least 1
         if not self._is_labelled.any():
             raise ValueError("no value has a label")
@@ -78,11 +78,14 @@ class JudgedMean:
         self._bounds = float(least), float(most)
         all_sums, all_sizes = _by_problem(numbers, self._weights, values)
         self._judge = BoundedMean(all_sums, least, most, all_sizes)
-        kept = self._is_labelled
+        is_labelled = self._is_labelled
         judge_sums, label_sums, sizes = _by_problem(
-            numbers[kept], self._weights[kept], values[kept], given[kept]
+            numbers[is_labelled],
+            self._weights[is_labelled],
+            values[is_labelled],
+            label_values[is_labelled],
         )
-        self.n_labelled = int(kept.sum())
+        self.n_labelled = int(is_labelled.sum())
         """Values with a label."""
         self.labelled_problems = sizes.size
         self.judge_weight = _slope(judge_sums, label_sums, sizes)
@@ -92,7 +95,7 @@ class JudgedMean:
         self._errors = BoundedMean(errors, *self._error_bounds, sizes)
         overlap = math.sqrt(sizes.size / all_sizes.size)
         self._correlation = overlap * _correlation(judge_sums, errors, sizes)
-        self.value = min(max(self.correct(values, given), least), most)
+        self.value = min(max(self.correct(values, label_values), least), most)
 
     @property
     def judged(self) -> float:
@@ -104,11 +107,11 @@ class JudgedMean:
 
         Such as the values of one method, where this is the mean difference of two.
         """
-        values, given = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
-        kept, weights = self._is_labelled, self._weights
-        errors = given[kept] - self.judge_weight * values[kept]
+        values, label_values = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
+        is_labelled, weights = self._is_labelled, self._weights
+        errors = label_values[is_labelled] - self.judge_weight * values[is_labelled]
         mean = np.average(values, weights=weights)
-        error = np.average(errors, weights=weights[kept])
+        error = np.average(errors, weights=weights[is_labelled])
         return float(self.judge_weight * mean + self._error_share * error)
 
     def estimate(self, level: float = 0.95) -> Estimate:

@@ -28,9 +28,9 @@ def mcnemar_power(n: int, discordance: float, difference: float) -> float:
     first = max(1, math.floor(around - _FAR * spread))
     last = min(n, math.ceil(around + _FAR * spread) + 1)
     differing, critical = np.arange(first, last + 1), _critical(first, last)
-    found = scipy.stats.binom.cdf(critical, differing, share)
-    found += scipy.stats.binom.cdf(critical, differing, 1 - share)
-    return min(1.0, float(np.sum(scipy.stats.binom.pmf(differing, n, discordance) * found)))
+    rejections = scipy.stats.binom.cdf(critical, differing, share)
+    rejections += scipy.stats.binom.cdf(critical, differing, 1 - share)
+    return min(1.0, float(np.sum(scipy.stats.binom.pmf(differing, n, discordance) * rejections)))
 
 
 @lru_cache(maxsize=8)

@@ -63,8 +63,8 @@ def finite_share(k: int, n: int, population: int, level: float = 0.95) -> Estima
         raise ValueError("0 <= k <= n <= population and n > 0 are needed")
 
     def at_least_k(marked: int) -> float:
-        drawn = population, marked, n
-        return float(hypergeom.sf(k, *drawn) + hypergeom.pmf(k, *drawn) / 2)
+        parameters = population, marked, n
+        return float(hypergeom.sf(k, *parameters) + hypergeom.pmf(k, *parameters) / 2)
 
     tail, possible = (1 - level) / 2, range(k, population - n + k + 1)
     low = possible[bisect_right(possible, tail, key=at_least_k)] / population
@@ -227,9 +227,9 @@ def share_ratio(
     return Estimate(ratio, ratio * math.exp(-below), ratio * math.exp(above), level)
 
 
-def _combine(distance: float, other: float, correlation: float) -> float:
+def _combine(distance: float, other_distance: float, correlation: float) -> float:
     """Return the distance of a limit from a difference, from those of the limits of its terms."""
-    square = distance**2 - 2 * correlation * distance * other + other**2
+    square = distance**2 - 2 * correlation * distance * other_distance + other_distance**2
     return math.sqrt(max(square, 0.0))
 
 

@@ -50,8 +50,8 @@ class Studentized(NamedTuple):
 
 
 def studentized_interval(
-    found: Studentized,
-    drawn: Studentized,
+    estimate: Studentized,
+    resampled: Studentized,
     n: int,
     level: float,
     one_more: float,
@@ -67,13 +67,13 @@ def studentized_interval(
     times the value, or one part in so many of it. `note` says why there is no interval.
     Source: Davison & Hinkley 1997, Bootstrap Methods and their Application, section 5.2.
     """
-    (log,), (error,) = found.log()
+    (log,), (error,) = estimate.log()
     note = "" if error > _NO_SPREAD else "no interval: all items give the same value"
     if n < ITEMS_FOR_AN_INTERVAL:
         note = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
     if note:
-        return no_interval(float(found.values[0]), level, note)
-    distances = _distances(found.log(), drawn.log())
+        return no_interval(float(estimate.values[0]), level, note)
+    distances = _distances(estimate.log(), resampled.log())
     tail = (1 - level) / 2
     least, most = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
     student, error = scipy.special.stdtrit(n - 1, 1 - tail), np.hypot(error, one_more)
@@ -81,16 +81,16 @@ def studentized_interval(
     if max(below, above) > math.log(farthest):
         far = f"a limit is over {farthest:g} times as large or as small"
         note = f"no interval: too few or too unequal: {far}"
-        return no_interval(float(found.values[0]), level, note)
+        return no_interval(float(estimate.values[0]), level, note)
     low, high = math.exp(log - below), math.exp(log + above)
-    return Estimate(float(found.values[0]), low, high, level)
+    return Estimate(float(estimate.values[0]), low, high, level)
 
 
-def _distances(found: Studentized, drawn: Studentized) -> Floats:
+def _distances(estimate: Studentized, resampled: Studentized) -> Floats:
     """Return how many of its standard errors each draw that has one is from the data."""
-    (value,), (error,) = found
-    usable = np.isfinite(drawn.values) & (drawn.errors > SMALLEST_ERROR * error)
-    return np.asarray((drawn.values[usable] - value) / drawn.errors[usable])
+    (value,), (error,) = estimate
+    usable = np.isfinite(resampled.values) & (resampled.errors > SMALLEST_ERROR * error)
+    return np.asarray((resampled.values[usable] - value) / resampled.errors[usable])
 
 
 class Ratio:
@@ -225,10 +225,10 @@ def bootstrap_t(
     value = ratio.value
     if reason := _reason_for_no_interval(s, m, ratio.residuals):
         return MeanDifference(no_interval(value, level, reason), None)
-    found = ratio.of_data()
-    error = float(found.errors[0])
-    drawn = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
-    distances = np.sort(_distances(found, drawn))
+    estimate = ratio.of_data()
+    error = float(estimate.errors[0])
+    resampled = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
+    distances = np.sort(_distances(estimate, resampled))
     p = _p_value(distances, value / error, s.size, draws)
     if not (rare := _rare_distances(distances, s.size, level)):
         reason = f"no interval: {draws} draws are too few for a level of {level:g}"
@@ -250,9 +250,11 @@ def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, flo
 def _p_value(distances: Floats, distance: float, n: int, draws: int) -> PValue:
     """Return the two-sided p-value from the draws, or from Student's t if that is larger."""
     far = distances <= distance if distance < 0 else distances >= distance
-    drawn = min(1.0, 2 * (int(far.sum()) + 1) / (distances.size + 1))
+    bootstrap_p = min(1.0, 2 * (int(far.sum()) + 1) / (distances.size + 1))
     student = 2 * float(scipy.special.stdtr(n - 1, -abs(distance)))
     procedure = f"bootstrap-t, {draws} draws"
-    if student >= drawn:
+    if student >= bootstrap_p:
         return PValue(student, procedure, n)
-    return PValue(drawn, procedure, n, math.sqrt(drawn * (2 - drawn) / distances.size))
+    return PValue(
+        bootstrap_p, procedure, n, math.sqrt(bootstrap_p * (2 - bootstrap_p) / distances.size)
+    )

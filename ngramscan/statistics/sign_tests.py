@@ -75,8 +75,8 @@ def mid_p_sign_flips(sums: ArrayLike) -> float:
 
 def differing(sums: Floats) -> Floats:
     """Return the sums that are not zero, up to rounding errors."""
-    kept: Floats = sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
-    return kept
+    nonzero: Floats = sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
+    return nonzero
 
 
 def _enumerated(values: Floats) -> float:
@@ -212,10 +212,10 @@ def _common_unit(sizes: Floats) -> Integers | None:
     return whole if np.abs(multiples - whole).max() < 1e-4 else None
 
 
-def _common_divisor(divisor: float, other: float, negligible: float) -> float:
+def _common_divisor(divisor: float, remainder: float, negligible: float) -> float:
     """Return the divisor by Euclid's algorithm; a remainder within rounding errors counts as 0."""
-    while other > negligible:
-        divisor, other = other, divisor % other
-        if divisor - other <= negligible:
+    while remainder > negligible:
+        divisor, remainder = remainder, divisor % remainder
+        if divisor - remainder <= negligible:
             return divisor
     return divisor

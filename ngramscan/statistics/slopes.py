@@ -41,7 +41,7 @@ class Residuals(NamedTuple):
         return float(self.x @ self.y / (self.x @ self.x))
 
     @property
-    def kept(self) -> Floats:
+    def one_minus_leverage(self) -> Floats:
         """The share of a group's error that is left in its residual; near 0, it has no other."""
         leverage = (self.basis**2).sum(axis=1) + self.x**2 / (self.x @ self.x)
         return np.asarray(1 - leverage)
@@ -65,17 +65,21 @@ def residuals(
     """
     root = np.sqrt(np.asarray(weights, dtype=np.float64))
     both = np.stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)]) * root
-    given = np.vstack([np.ones(root.size), np.asarray(covariates).reshape(-1, root.size)]) * root
+    regressors = (
+        np.vstack([np.ones(root.size), np.asarray(covariates).reshape(-1, root.size)]) * root
+    )
     # Scaled, so that no unit decides which covariates are combinations of others.
-    given = given / np.maximum(np.linalg.norm(given, axis=1, keepdims=True), 1e-300)
-    left, sizes, _ = np.linalg.svd(given.T, full_matrices=False)
-    basis = left[:, sizes > _NEGLIGIBLE * sizes[0]]
-    rest = both - both @ basis @ basis.T
-    rest[np.linalg.norm(rest, axis=1) <= _NEGLIGIBLE * np.linalg.norm(both, axis=1)] = 0.0
-    if root.size < 3 or not rest[0].any():
+    regressors = regressors / np.maximum(np.linalg.norm(regressors, axis=1, keepdims=True), 1e-300)
+    directions, sizes, _ = np.linalg.svd(regressors.T, full_matrices=False)
+    basis = directions[:, sizes > _NEGLIGIBLE * sizes[0]]
+    unexplained = both - both @ basis @ basis.T
+    unexplained[
+        np.linalg.norm(unexplained, axis=1) <= _NEGLIGIBLE * np.linalg.norm(both, axis=1)
+    ] = 0.0
+    if root.size < 3 or not unexplained[0].any():
         return None
     _, repeated = np.unique(np.asarray(y, dtype=np.float64).round(10), return_counts=True)
-    return Residuals(rest[0], rest[1], basis, root.size - int(repeated.max()))
+    return Residuals(unexplained[0], unexplained[1], basis, root.size - int(repeated.max()))
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> float | None:
@@ -85,8 +89,8 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> 
     """
     values = np.vstack([np.atleast_2d(each) for each in (x, y, covariates) if np.size(each)])
     ranks = scipy.stats.rankdata(values.round(10), axis=1)
-    found = residuals(ranks[0], ranks[1], np.ones(ranks.shape[1]), ranks[2:])
-    return found.correlation if found else None
+    rank_residuals = residuals(ranks[0], ranks[1], np.ones(ranks.shape[1]), ranks[2:])
+    return rank_residuals.correlation if rank_residuals else None
 
 
 class SlopeErrors:
@@ -126,8 +130,8 @@ class SlopeErrors:
 
         The standard error is the root of the sum of their squares.
         """
-        rest = values - self._direction * (self._x @ values)
-        return np.bincount(self._numbers, self._weights * rest).astype(np.float64)
+        unexplained = values - self._direction * (self._x @ values)
+        return np.bincount(self._numbers, self._weights * unexplained).astype(np.float64)
 
     def _degrees(self, basis: Floats) -> float:
         """Return the degrees of freedom by Satterthwaite's approximation.
@@ -146,15 +150,15 @@ class SlopeErrors:
 
 def _corrected(x: Floats, basis: Floats) -> Floats | None:
     """Return (I - H)^(-1/2) x of one cluster, where H = basis basis'; None: it has no inverse."""
-    left, sizes, _ = np.linalg.svd(basis, full_matrices=False)
-    kept = 1 - sizes**2
-    if kept.min() <= _NEGLIGIBLE:
+    directions, sizes, _ = np.linalg.svd(basis, full_matrices=False)
+    scales = 1 - sizes**2
+    if scales.min() <= _NEGLIGIBLE:
         return None
-    return np.asarray(x + left @ ((kept**-0.5 - 1) * (left.T @ x)))
+    return np.asarray(x + directions @ ((scales**-0.5 - 1) * (directions.T @ x)))
 
 
 def slope_test(
-    found: Residuals | None,
+    design: Residuals | None,
     generator: np.random.Generator,
     is_difference: bool = False,
     draws: int = 10_000,
@@ -170,22 +174,22 @@ def slope_test(
     There is no interval if fewer than three groups have another y than all others, since it would
     be too narrow. docs/methods/comparing.md has the coverage and the error rates.
     """
-    if found is None:
+    if design is None:
         return None, None
-    value, errors = found.slope, SlopeErrors(found, clusters)
+    value, errors = design.slope, SlopeErrors(design, clusters)
     unit = "group" if clusters is None else "cluster"
-    if not errors.is_determined or not found.y.any():
+    if not errors.is_determined or not design.y.any():
         note = f"no interval, no p: accuracies are equal, or but for one {unit} the counts are"
         return no_interval(value, level, note), None
     if is_difference or clusters is not None:
-        p = sign_flip_test(_sums_by(clusters, found.x * found.y), generator, draws)
+        p = sign_flip_test(_sums_by(clusters, design.x * design.y), generator, draws)
     else:
-        p = permutation_test(found, generator, draws)
-    if found.others < OTHERS_FOR_AN_INTERVAL:
+        p = permutation_test(design, generator, draws)
+    if design.others < OTHERS_FOR_AN_INTERVAL:
         fewer = f"fewer than {OTHERS_FOR_AN_INTERVAL} groups"
         note = f"no interval: {fewer} have another accuracy than all others"
         return no_interval(value, level, note), p
-    error = float(np.linalg.norm(errors.sums(found.y)))
+    error = float(np.linalg.norm(errors.sums(design.y)))
     if error <= _NEGLIGIBLE * abs(value):
         return no_interval(value, level, "no interval: accuracies are on one line"), p
     half = t_quantile(level, errors.degrees) * error
@@ -210,7 +214,7 @@ def _sums_by(clusters: ArrayLike | None, values: Floats) -> Floats:
 
 
 def permutation_test(
-    found: Residuals, generator: np.random.Generator, draws: int = 10_000
+    design: Residuals, generator: np.random.Generator, draws: int = 10_000
 ) -> PValue:
     """Test whether y has nothing to do with x, given the covariates.
 
@@ -220,19 +224,19 @@ def permutation_test(
     Sources: Freedman & Lane 1983, doi:10.2307/1391660; DiCiccio & Romano 2017,
     doi:10.1080/01621459.2016.1202117; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585.
     """
-    x, n, far = found.x, found.y.size, 0
-    (least,) = _distances(found.y[None], x, found.kept) * (1 - 1e-9)
+    x, n, far = design.x, design.y.size, 0
+    (least,) = _distances(design.y[None], x, design.one_minus_leverage) * (1 - 1e-9)
     for start in range(0, draws, at_once := max(1, _VALUES_AT_ONCE // n)):
-        copies = np.tile(found.y, (min(at_once, draws - start), 1))
+        copies = np.tile(design.y, (min(at_once, draws - start), 1))
         permuted = generator.permuted(copies, axis=1)
-        far += int((_distances(permuted, x, found.kept) >= least).sum())
+        far += int((_distances(permuted, x, design.one_minus_leverage) >= least).sum())
     p = (far + 1) / (draws + 1)
     error = float(np.sqrt(p * (1 - p) / draws))
     return PValue(p, f"permutation, {draws} draws", n, standard_error=error)
 
 
-def _distances(permuted: Floats, x: Floats, kept: Floats) -> Floats:
+def _distances(permuted: Floats, x: Floats, one_minus_leverage: Floats) -> Floats:
     """Return how many standard errors the slope of each row is from zero."""
     products = permuted @ x
-    rest = permuted - products[:, None] * (x / (x @ x))
-    return np.asarray(np.abs(products) / np.sqrt(rest**2 @ (x / kept) ** 2))
+    unexplained = permuted - products[:, None] * (x / (x @ x))
+    return np.asarray(np.abs(products) / np.sqrt(unexplained**2 @ (x / one_minus_leverage) ** 2))

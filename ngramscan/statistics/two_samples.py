@@ -122,8 +122,8 @@ def detectable_shares(share: float, n: int, n_other: int) -> float | None:
     results = scipy.stats.binom.ppf((np.arange(RESULTS) + 0.5) / RESULTS, n, share).astype(int)
     needed = np.array([_needed(int(result), n, n_other) for result in results])
 
-    def missing(other: float) -> float:
-        return POWER - float(scipy.stats.binom.sf(needed - 1, n_other, other).mean())
+    def missing(other_share: float) -> float:
+        return POWER - float(scipy.stats.binom.sf(needed - 1, n_other, other_share).mean())
 
     if missing(1.0) > 0:
         return None
@@ -137,7 +137,7 @@ def _needed(k: int, n: int, n_other: int) -> int:
     """
     more = range(k * n_other // n + 1, n_other + 1)
     return more.start + bisect_left(
-        more, True, key=lambda other: _fisher_p((k, n), (other, n_other)) <= ALPHA
+        more, True, key=lambda other_ones: _fisher_p((k, n), (other_ones, n_other)) <= ALPHA
     )
 
 
@@ -154,5 +154,5 @@ def _detectable_means(a: Floats, n_other: int) -> float | None:
     degrees = float(shares.sum() ** 2 / (shares**2 / (np.array([a.size, n_other]) - 1)).sum())
     # Quantiles of one side are those of two-sided levels.
     quantiles = t_quantile(1 - ALPHA, degrees) + t_quantile(2 * POWER - 1, degrees)
-    found = quantiles * float(a.std(ddof=1)) * math.sqrt(shares.sum())
-    return found if a.mean() + found <= 1 else None
+    difference = quantiles * float(a.std(ddof=1)) * math.sqrt(shares.sum())
+    return difference if a.mean() + difference <= 1 else None

@@ -76,14 +76,14 @@ class BuildOptions:
     def shard_limit(self) -> int:
         """The maximum text of a shard; an InputError says that it is too small or too large."""
         if self.memory is None:
-            limit, given = self.shard_bytes, OptionUse("shard_size", self.shard_bytes)
+            limit, option = self.shard_bytes, OptionUse("shard_size", self.shard_bytes)
             problem = f"expected 1 to {LONGEST_TEXT} bytes"
         else:
             limit = longest_text_in(self.memory // self.workers - _PROCESS_BYTES)
-            given = OptionUse("memory", self.memory)
+            option = OptionUse("memory", self.memory)
             problem = f"expected more than {format_bytes(_PROCESS_BYTES)} for each worker"
         if not 0 < limit <= LONGEST_TEXT:
-            raise InputError(given, problem)
+            raise InputError(option, problem)
         return limit
 
 
@@ -106,7 +106,7 @@ def build_index(
     corpus: Corpus,
     place: str | Path,
     progress: Progress,
-    read: ReadOptions,
+    read_options: ReadOptions,
     options: BuildOptions = BuildOptions(),
 ) -> list[BuildRow]:
     """Build the index of a corpus in a new or empty folder or URL, or add the corpus to one.
@@ -127,31 +127,37 @@ def build_index(
     with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
         for notice in corpus.notices:
             progress.notice(notice)
-        asked = Plan(_decisive(read, options), sources, [])
-        plan = _known_plan(place, asked)
-        if plan is None and (entries := _entries_of_same_build(place, asked)):
+        requested = Plan(_decisive(read_options, options), sources, [])
+        plan = _known_plan(place, requested)
+        if plan is None and (entries := _entries_of_same_build(place, requested)):
             progress.notice(f"{place}: already built from these files with these options")
             return _rows(entries, {})
         if plan is None:
-            kept = _kept_shards(place, progress) if options.is_adding else _check_free(place)
-            plan = replace(asked, shards=_planned(corpus.name, kept, asked, read, limit, workers))
+            kept_shards = _kept_shards(place, progress) if options.is_adding else _check_free(place)
+            plan = replace(
+                requested,
+                shards=_planned(corpus.name, kept_shards, requested, read_options, limit, workers),
+            )
             places.write(place, PLAN, plan.to_json())
         if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
             places.move(place, "", plan.shards[0].folder, SHARD_FILES)
         try:
-            return _finish(plan, asked.digest(), place, read, workers)
+            return _finish(plan, requested.digest(), place, read_options, workers)
         except DiskFullError as error:
             error.add_note("; what is done is kept: make room, and run the same command again")
             raise
 
 
-def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
+def _decisive(read_options: ReadOptions, options: BuildOptions) -> dict[str, Any]:
     """Return the options that decide what is in an index."""
     return {
         "the command": f"index {'add' if options.is_adding else 'build'}",
         "--memory": options.memory,
         "--shard-size": None if options.memory else options.shard_bytes,
-        **{f"--{name.replace('_', '-')}": _named(value) for name, value in read.content.items()},
+        **{
+            f"--{name.replace('_', '-')}": _named(value)
+            for name, value in read_options.content.items()
+        },
     }
 
 
@@ -208,26 +214,26 @@ def _copied(pipe: CorpusFile, place: str, folder: Path) -> tuple[Path, str]:
 # The plan
 
 
-def _known_plan(place: str, asked: Plan) -> Plan | None:
+def _known_plan(place: str, requested: Plan) -> Plan | None:
     """Return the plan of an unfinished build; an InputError says how this one differs from it."""
     content = places.read(place, PLAN)
     if content is None:
         return None
     plan = parse_plan(content, places.join(place, PLAN))
-    if difference := plan.difference(asked):
+    if difference := plan.difference(requested):
         raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
     # Another mode or link of a file in the meantime is no other content.
-    files = {source.file.path: source for source in asked.files}
+    files = {source.file.path: source for source in requested.files}
     return replace(plan, files=[files[source.file.path] for source in plan.files])
 
 
-def _entries_of_same_build(place: str, asked: Plan) -> list[ShardEntry]:
+def _entries_of_same_build(place: str, requested: Plan) -> list[ShardEntry]:
     """Return the shards of an index that the same command has finished; empty: there is none.
 
     An InputError says that files of it have gone since.
     """
     content = places.read(place, MANIFEST)
-    if content is None or origin_in(content) != asked.digest():
+    if content is None or origin_in(content) != requested.digest():
         return []
     entries = parse_manifest(content, places.join(place, MANIFEST))
     if not is_remote(place):
@@ -291,43 +297,45 @@ def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
 
 def _planned(
     name: str,
-    kept: Sequence[ShardPlan],
-    asked: Plan,
-    read: ReadOptions,
+    kept_shards: Sequence[ShardPlan],
+    requested: Plan,
+    read_options: ReadOptions,
     limit: int,
     workers: Workers,
 ) -> list[ShardPlan]:
     """Return the shards that an index will have, those that it keeps first."""
-    shards, skipped = plan_shards(asked.files, read, limit, workers)
+    shards, skipped = plan_shards(requested.files, read_options, limit, workers)
     if skipped:
         workers.progress.notice(f"{name}: {describe_skipped(skipped)}")
     if not shards:
         raise InputError(name, "contains no documents")
-    return _numbered(kept, shards)
+    return _numbered(kept_shards, shards)
 
 
-def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
+def _numbered(kept_shards: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
     """Return all shards, the new ones with their folders; a single shard has none."""
-    first = max((int(shard.folder) + 1 for shard in kept if shard.folder.isdecimal()), default=0)
-    if kept or len(shards) > 1:
+    first = max(
+        (int(shard.folder) + 1 for shard in kept_shards if shard.folder.isdecimal()), default=0
+    )
+    if kept_shards or len(shards) > 1:
         for number, shard in enumerate(shards, first):
             shard.folder = str(number)
-    return [*kept, *shards]
+    return [*kept_shards, *shards]
 
 
 # Building what is missing
 
 
 def _finish(
-    plan: Plan, digest: str, place: str, read: ReadOptions, workers: Workers
+    plan: Plan, digest: str, place: str, read_options: ReadOptions, workers: Workers
 ) -> list[BuildRow]:
     """Build the shards that have no manifest; when all have one, write that of the index."""
     with ThreadPoolExecutor(_THREADS) as threads:
-        found = enumerate(threads.map(lambda shard: _entry(place, shard), plan.shards))
-        entries = {number: entry for number, entry in found if entry is not None}
+        numbered_entries = enumerate(threads.map(lambda shard: _entry(place, shard), plan.shards))
+        entries = {number: entry for number, entry in numbered_entries if entry is not None}
     missing = [number for number in range(len(plan.shards)) if number not in entries]
     seconds = {}
-    for number, (entry, steps) in _build(plan, digest, missing, place, read, workers):
+    for number, (entry, steps) in _build(plan, digest, missing, place, read_options, workers):
         entries[number], seconds[number] = entry, round(sum(steps.values()), 3)
         spent = ", ".join(f"{step} in {s:.1f} s" for step, s in steps.items())
         workers.progress.detail(f"shard {number}: {spent}")
@@ -366,7 +374,7 @@ def _build(
     digest: str,
     missing: Sequence[int],
     place: str,
-    read: ReadOptions,
+    read_options: ReadOptions,
     workers: Workers,
 ) -> Iterator[tuple[int, tuple[ShardEntry, Mapping[str, float]]]]:
     """Yield the number, the entry and the seconds of each shard that was missing."""
@@ -381,7 +389,7 @@ def _build(
             place,
             plan.shards[n],
             plan.files_of(n),
-            read,
+            read_options,
             built_from="" if plan.shards[n].folder else digest,
         )
         for n in missing

@@ -96,8 +96,8 @@ def check_text(
     except IndexFormatError as error:
         place, _, problem = str(error.problem).partition(": ")
         has_place = problem and place.split()[0] in ("field", "rank", "entry", "entries", "line")
-        found = (place, problem) if has_place else ("file", str(error.problem))
-        return [(Path(str(error.where)).name, *found)]
+        place_and_problem = (place, problem) if has_place else ("file", str(error.problem))
+        return [(Path(str(error.where)).name, *place_and_problem)]
     return []
 
 
@@ -116,9 +116,9 @@ def _parts(t: Tables) -> Iterator[tuple[int, int]]:
 
 def _superblocks(file: Fm9File, first: int, last: int) -> int:
     """Check some superblocks, and return where they end in `btnr`."""
-    t, found = file.tables, np.empty((3, last - first), np.int64)
-    decode.pass_superblocks(t, first, found)
-    stops, ones, dense = found
+    t, block_counts = file.tables, np.empty((3, last - first), np.int64)
+    decode.pass_superblocks(t, first, block_counts)
+    stops, ones, dense = block_counts
     size = t.at[BITS]
     sizes = size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
     is_mostly_ones = (sizes >= (SUPERBLOCK - 1) * BLOCK) & (dense > SUPERBLOCK // 2)
@@ -147,8 +147,8 @@ def _superblocks(file: Fm9File, first: int, last: int) -> int:
 
 def _nodes(file: Fm9File) -> None:
     """Check that each inner node states the right number of ones before it."""
-    for number, (start, before, left, *_) in enumerate(file.tables.nodes.tolist()):
-        ones = before if left < 0 else k.bit_and_ones(file.tables, start) >> 1
+    for number, (start, before, left_child, *_) in enumerate(file.tables.nodes.tolist()):
+        ones = before if left_child < 0 else k.bit_and_ones(file.tables, start) >> 1
         if ones != before:
             raise file.corrupt(f"field node: {number} has {ones} ones before it, not {before}")
 
@@ -163,10 +163,10 @@ def _samples(file: Fm9File) -> None:
         entries = -(-file.n // step)
         for first in range(0, entries, _AT_ONCE):
             numbers = np.arange(first, min(entries, first + _AT_ONCE))
-            found = decode.entries(t, values, width, numbers)
-            is_shared = (found < file.n) & (found % other_step == 0)
-            same = decode.entries(t, others, width, found[is_shared] // other_step)
-            if (found >= file.n).any() or (same != numbers[is_shared] * step).any():
+            stated = decode.entries(t, values, width, numbers)
+            is_shared = (stated < file.n) & (stated % other_step == 0)
+            same = decode.entries(t, others, width, stated[is_shared] // other_step)
+            if (stated >= file.n).any() or (same != numbers[is_shared] * step).any():
                 problem = "one is outside of the text, or contradicts the other samples"
                 place = f"entries {first} to {first + len(numbers)}"
                 raise file.corrupt(f"field {name}: {place}: {problem}")
@@ -194,9 +194,11 @@ def _separators(file: Fm9File, offsets: Offsets, separator: int) -> None:
     numbers = _draw(file, offsets.entries)
     starts, stops = offsets.bounds(numbers)
     places = starts if separator == SEPARATOR else stops - 1
-    for number, place, found in zip(numbers, places, file.extract(places, places + 1), strict=True):
-        if found[0] != separator:
-            problem = f"byte {found[0]:02X} at position {place}, expected {separator:02X}"
+    for number, place, content in zip(
+        numbers, places, file.extract(places, places + 1), strict=True
+    ):
+        if content[0] != separator:
+            problem = f"byte {content[0]:02X} at position {place}, expected {separator:02X}"
             raise offsets.corrupt(f"entry {number}: {problem}")
 
 
@@ -210,18 +212,18 @@ def _order(file: Fm9File, offsets: Offsets, separator: int, progress: Progress) 
     """Decode the whole text, and compare all samples, offsets and lines with it."""
     steps = find_steps(file, progress)
     met = line = 0
-    rest = b""
+    unfinished_line = b""
     starts = iter(range(0, file.n, _AT_ONCE))
     decoded = in_threads(lambda at: (at, *decode_part(file, steps, at)), starts)
-    for start, found, text in decoded:
+    for start, samples_met, text in decoded:
         if not offsets.agree(text, start):
             place = f"between positions {start} and {start + len(text)}"
             raise offsets.corrupt(f"entries: they contradict the text {place}")
         if separator == NEWLINE:
-            *lines, rest = (rest + text.tobytes()).split(b"\n")
+            *lines, unfinished_line = (unfinished_line + text.tobytes()).split(b"\n")
             _check_lines(file, count(line), lines)
             line += len(lines)
-        met += found
+        met += samples_met
         progress.advance(len(text), CHECKED)
     if met != -(-file.n // SA_STEP):
         raise file.corrupt("field sa_sample: some entries are never reached")

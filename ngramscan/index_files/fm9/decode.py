@@ -59,16 +59,18 @@ def _entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
 
 
 @lean_kernel
-def _fill_entries(data: Bytes, offset: Int, width: Int, numbers: Integers, found: Integers) -> None:
+def _fill_entries(
+    data: Bytes, offset: Int, width: Int, numbers: Integers, values: Integers
+) -> None:
     for i in range(len(numbers)):
-        found[i] = _entry(data, offset, width, numbers[i])
+        values[i] = _entry(data, offset, width, numbers[i])
 
 
 def entries(t: Tables, column: int, width: Int, numbers: Integers) -> Integers:
     """Return some entries of a field, whose offset is in a column of `t.at`."""
-    found = np.empty(len(numbers), np.int64)
-    _fill_entries(t.data, t.at[column], width, numbers, found)
-    return found
+    values = np.empty(len(numbers), np.int64)
+    _fill_entries(t.data, t.at[column], width, numbers, values)
+    return values
 
 
 @lean_kernel
@@ -134,13 +136,13 @@ def _pass_blocks(t: Tables, superblock: Int) -> tuple[Int, Int, Int]:
 
 
 @lean_kernel
-def pass_superblocks(t: Tables, first: Int, found: Integers) -> None:
+def pass_superblocks(t: Tables, first: Int, block_counts: Integers) -> None:
     """Fill in the end of each superblock in `btnr`, or -1; its ones; and its dense blocks."""
-    for number in range(found.shape[1]):
+    for number in range(block_counts.shape[1]):
         stop, ones, dense = _pass_blocks(t, first + number)
-        found[0, number] = stop
-        found[1, number] = ones
-        found[2, number] = dense
+        block_counts[0, number] = stop
+        block_counts[1, number] = ones
+        block_counts[2, number] = dense
 
 
 @lean_kernel

@@ -98,5 +98,7 @@ def _listed(directory: Path, names: Sequence[str]) -> list[Path]:
 
 
 def _folders_in(directory: Path) -> list[str]:
-    with os.scandir(directory) as found:
-        return [entry.name for entry in found if entry.is_dir() and not entry.name.startswith(".")]
+    with os.scandir(directory) as entries:
+        return [
+            entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
+        ]

@@ -184,16 +184,20 @@ class _Parser:
         sizes[leaves] = counts
         self._require("node", sizes[0] == n, "the root's bits are not n")
         inner = np.flatnonzero(~is_leaf)
-        left, right = sizes[tree["left"][inner]], sizes[tree["right"][inner]]
-        before, stated = np.cumsum(right) - right, tree["value"][inner]
+        left_bits, right_bits = sizes[tree["left"][inner]], sizes[tree["right"][inner]]
+        before, stated = np.cumsum(right_bits) - right_bits, tree["value"][inner]
         self._refuse(
             *("node", stated != before.astype(np.uint64)),
             lambda at: f"{inner[at]} has {stated[at]} ones before it, not {before[at]}",
         )
         problem = "has more or less bits than its children"
-        self._refuse("node", sizes[inner] != left + right, lambda at: f"{inner[at]} {problem}")
-        found = right.sum()
-        self._require("rrr.rank", found == ones, f"{ones} ones, but the nodes have {found}")
+        self._refuse(
+            "node", sizes[inner] != left_bits + right_bits, lambda at: f"{inner[at]} {problem}"
+        )
+        counted_ones = right_bits.sum()
+        self._require(
+            "rrr.rank", counted_ones == ones, f"{ones} ones, but the nodes have {counted_ones}"
+        )
         return sizes
 
     def _take(self, name: str, length: int) -> bytes:

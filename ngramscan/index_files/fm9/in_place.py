@@ -151,9 +151,9 @@ class InPlaceFile:
 
     def read_by(self, reads: ReadLog) -> InPlaceFile:
         """Return this file, of which a log notes what is read; it has to be loaded."""
-        other = copy(self)
-        other.start_read = reads.start
-        return other
+        logged = copy(self)
+        logged.start_read = reads.start
+        return logged
 
     async def load(self) -> None:
         """Read what is kept; this has to be done before anything is asked."""
@@ -240,9 +240,9 @@ class InPlaceFile:
                 raise self.corrupt(_CONTRADICTION)
             if ahead:
                 here.clear()
-            known = await self._read([self._first_bits(key) for key in keys[:count]])
-            blocks = await self._read([*map(self._blocks, keys, known)])
-            for key, pieces, more in zip(keys, known, blocks, strict=False):
+            first_bits = await self._read([self._first_bits(key) for key in keys[:count]])
+            blocks = await self._read([*map(self._blocks, keys, first_bits)])
+            for key, pieces, more in zip(keys, first_bits, blocks, strict=False):
                 here.add(key, pieces | more)
 
     # Searching
@@ -250,8 +250,8 @@ class InPlaceFile:
     async def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of each pattern, half-open; both ends are equal where it has none."""
         expect_steps(sum(map(len, patterns)))
-        found = await together(map(self._find, patterns))
-        return np.concatenate([np.zeros((0, 2), np.int64), *found])
+        segments = await together(map(self._find, patterns))
+        return np.concatenate([np.zeros((0, 2), np.int64), *segments])
 
     async def _find(self, pattern: bytes) -> Integers:
         matched, ranks = await self.extend(pattern, (0, self.n))
@@ -260,22 +260,22 @@ class InPlaceFile:
     async def extend(self, pattern: bytes, ranks: tuple[int, int]) -> tuple[int, tuple[int, int]]:
         """Return how many last bytes of a pattern occur before what has some ranks, and theirs."""
         path, segment = np.zeros((len(pattern) + 1, 2), np.int64), np.zeros((1, 2), np.int64)
-        left, path[0], matched = np.frombuffer(bytearray(pattern), np.uint8), ranks, 0
+        unmatched, path[0], matched = np.frombuffer(bytearray(pattern), np.uint8), ranks, 0
 
         def search(tables: Tables) -> int | None:
-            nonlocal left, matched
-            starts, at = np.array([0, len(left)]), np.zeros(3, np.int64)
-            if kernels.find(tables, left, starts, path, segment, at, NO_FLAG) == 0:
+            nonlocal unmatched, matched
+            starts, at = np.array([0, len(unmatched)]), np.zeros(3, np.int64)
+            if kernels.find(tables, unmatched, starts, path, segment, at, NO_FLAG) == 0:
                 return None
             ahead = int(segment[0, 1])
-            path[0], left = path[ahead], left[: len(left) - ahead]
+            path[0], unmatched = path[ahead], unmatched[: len(unmatched) - ahead]
             matched += ahead
             return ahead
 
         await self._until_found(search)
         # Where there are none any more, both ends are equal.
-        alive = path[: len(left) + 1, 0] < path[: len(left) + 1, 1]
-        reached = len(left) if alive.all() else max(0, int(alive.argmin()) - 1)
+        alive = path[: len(unmatched) + 1, 0] < path[: len(unmatched) + 1, 1]
+        reached = len(unmatched) if alive.all() else max(0, int(alive.argmin()) - 1)
         return matched + reached, (int(path[reached, 0]), int(path[reached, 1]))
 
     # Walking through the text
@@ -322,9 +322,9 @@ class InPlaceFile:
         return text.tobytes()[: stop - start]
 
 
-def _entry(found: tuple[int, bytes], number: int, width: int) -> int:
+def _entry(vector_part: tuple[int, bytes], number: int, width: int) -> int:
     """Return an entry of a vector, from bytes that have it and the number of their first one."""
-    start, raw = found
+    start, raw = vector_part
     return int.from_bytes(raw, "little") >> (number * width - 8 * start) & ((1 << width) - 1)
 
 

@@ -158,10 +158,10 @@ def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
     url = url.rstrip("/") + "/"
 
     async def open_all() -> list[InPlaceShard]:
-        found = await _of_manifest(ranges, url) or await _by_name(ranges, url)
-        kept_bytes = min(_KEPT_BYTES, memory // len(found))
-        opened = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in found)
-        each = zip(found, await together(opened), strict=True)
+        files_by_shard = await _of_manifest(ranges, url) or await _by_name(ranges, url)
+        kept_bytes = min(_KEPT_BYTES, memory // len(files_by_shard))
+        opened = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in files_by_shard)
+        each = zip(files_by_shard, await together(opened), strict=True)
         return [InPlaceShard(ranges, files, data, kept_bytes) for files, data in each]
 
     return ranges.run(open_all())
@@ -182,8 +182,8 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         return []
     entries = parse_manifest(manifest, shown(url) + MANIFEST)
     folders = (f"{url}{entry.folder}/" if entry.folder else url for entry in entries)
-    found = await together(_files(ranges, folder) for folder in folders)
-    for entry, files in zip(entries, found, strict=True):
+    files_by_shard = await together(_files(ranges, folder) for folder in folders)
+    for entry, files in zip(entries, files_by_shard, strict=True):
         if not files:
             place = shown(url) + f"{entry.folder}/{FILES[0]}".lstrip("/")
             raise IndexFormatError(place, f"missing, but {MANIFEST} lists it; {_UPLOAD}")
@@ -191,7 +191,7 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
             if file.size != (listed := entry.files[name].bytes):
                 problem = f"{file.size} bytes, but {MANIFEST} says {listed}; {_UPLOAD}"
                 raise IndexFormatError(file.url, problem)
-    return found
+    return files_by_shard
 
 
 async def _files(ranges: Ranges, folder: str) -> list[RemoteFile]:
@@ -224,8 +224,8 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
 
 async def _shards(ranges: Ranges, url: str, names: Sequence[str]) -> dict[str, list[RemoteFile]]:
     """Return the files of those folders that are shards."""
-    found = await together(_files(ranges, f"{url}{name}/") for name in names)
-    return {name: files for name, files in zip(names, found, strict=True) if files}
+    files_by_folder = await together(_files(ranges, f"{url}{name}/") for name in names)
+    return {name: files for name, files in zip(names, files_by_folder, strict=True) if files}
 
 
 async def _numbered(ranges: Ranges, url: str) -> dict[str, list[RemoteFile]]:
@@ -233,8 +233,8 @@ async def _numbered(ranges: Ranges, url: str) -> dict[str, list[RemoteFile]]:
     shards: dict[str, list[RemoteFile]] = {}
     for first in count(0, _PROBED_AT_ONCE):
         names = [str(number) for number in range(first, first + _PROBED_AT_ONCE)]
-        found = await _shards(ranges, url, names)
-        if not found:
+        shards_in_row = await _shards(ranges, url, names)
+        if not shards_in_row:
             break
-        shards |= found
+        shards |= shards_in_row
     return shards

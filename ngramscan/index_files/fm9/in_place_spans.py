@@ -65,12 +65,12 @@ class SpanSearch:
     where these meet.
     """
 
-    def __init__(self, files: Sequence[InPlaceFile], given: SearchedText) -> None:
-        self._files, self._text, self._least = files, given.text, given.least
-        self._windows = given.windows
-        self._starts, self._ends = given.places.T.tolist()
-        n = len(given.places)
-        self._known = np.arange(1, n + 1)
+    def __init__(self, files: Sequence[InPlaceFile], searched: SearchedText) -> None:
+        self._files, self._text, self._least = files, searched.text, searched.least
+        self._windows = searched.windows
+        self._starts, self._ends = searched.places.T.tolist()
+        n = len(searched.places)
+        self._known_firsts = np.arange(1, n + 1)
         self._bounds = np.zeros((len(files), n), np.int64)
         self._matches: list[list[Match]] = [[] for _ in files]
         self._ended: dict[tuple[int, int], int] = {}
@@ -93,11 +93,11 @@ class SpanSearch:
             await together(self._search(*place, first) for place, first in each)
             self._spread(picked)
             turn += 1
-        known = [*self._known.tolist(), len(self._known) + 1]
+        known_firsts = [*self._known_firsts.tolist(), len(self._known_firsts) + 1]
         return [
             (first, last + 1)
-            for last, first in enumerate(known[:-1])
-            if first + self._least <= last + 1 and known[last + 1] > first
+            for last, first in enumerate(known_firsts[:-1])
+            if first + self._least <= last + 1 and known_firsts[last + 1] > first
         ]
 
     @cached_property
@@ -123,7 +123,7 @@ class SpanSearch:
         for number, last in sorted(picked, key=self._most_words, reverse=True):
             if (number, last) not in like_others:
                 alike = self._alike.sharing(last, _NEAR)
-                like_others |= {(number, other) for other in alike}
+                like_others |= {(number, similar_last) for similar_last in alike}
                 yield number, last
 
     def _most_words(self, place: tuple[int, int]) -> int:
@@ -133,7 +133,7 @@ class SpanSearch:
     def _spread(self, searched: Iterable[tuple[int, int]]) -> None:
         """Note what was learned with some last words for all places that are alike."""
         for number, last in searched:
-            first, bound = int(self._known[last]), int(self._bounds[number, last])
+            first, bound = int(self._known_firsts[last]), int(self._bounds[number, last])
             if first <= last:
                 self._spread_known(last, first)
             if 0 < bound <= last + 1:
@@ -142,7 +142,7 @@ class SpanSearch:
                 bounds = self._bounds[number]
                 bounds[alike] = np.maximum(bounds[alike], alike - (last - bound))
         # A part of what occurs occurs; what begins before a bound doesn't occur with more words.
-        self._known = np.minimum.accumulate(self._known[::-1])[::-1]
+        self._known_firsts = np.minimum.accumulate(self._known_firsts[::-1])[::-1]
         self._bounds = np.maximum.accumulate(self._bounds, axis=1)
 
     def _spread_known(self, last: int, first: int) -> None:
@@ -152,15 +152,19 @@ class SpanSearch:
         # The character before shows that a word begins there too, if it isn't the text's first.
         shared -= np.where(shared < ends, _CHARACTER_BYTES, 0)
         firsts = np.searchsorted(self._starts, ends - np.minimum(shared, size))
-        self._known = np.minimum(self._known, firsts)
+        self._known_firsts = np.minimum(self._known_firsts, firsts)
 
     def _pick(self, number: int, turn: int) -> Iterator[int]:
         """Yield last words to search in a file: those that decide most about the others."""
-        last, known, bounds = np.arange(len(self._known)), self._known, self._bounds[number]
+        last, known_firsts, bounds = (
+            np.arange(len(self._known_firsts)),
+            self._known_firsts,
+            self._bounds[number],
+        )
         shortest = last + 1 - self._least
-        is_open = (bounds < known) & (bounds <= shortest)
+        is_open = (bounds < known_firsts) & (bounds <= shortest)
         # Of those that are known to have the same first word, the earliest decides for all.
-        keys = np.where(known <= shortest, known, -1).tolist()
+        keys = np.where(known_firsts <= shortest, known_firsts, -1).tolist()
         opened = np.flatnonzero(is_open).tolist()
         runs = groupby(enumerate(opened), lambda each: (each[1] - each[0], keys[each[1]]))
         for (_, first), run in runs:
@@ -199,8 +203,8 @@ class SpanSearch:
         That is as much again beyond what is known to occur, and beyond the place where this search
         ended before: there may be no start of a word between them.
         """
-        end, known = self._ends[last], int(self._known[last])
-        begin = self._starts[known] if known <= last else end
+        end, known_first = self._ends[last], int(self._known_firsts[last])
+        begin = self._starts[known_first] if known_first <= last else end
         begin = min(begin, self._ended.get((number, last), end))
         return int(begin - max(_NEAR, end - begin) if begin < end else end - _SEED)
 
@@ -255,7 +259,7 @@ class SpanSearch:
 
     def _learn(self, first: int, last: int) -> None:
         """Note that a part occurs, from one word to another."""
-        some = self._known[first : last + 1]
+        some = self._known_firsts[first : last + 1]
         np.minimum(some, first, out=some)
 
     def _raise(self, number: int, last: int, first: int) -> None:
@@ -264,10 +268,10 @@ class SpanSearch:
         np.maximum(some, first, out=some)
 
 
-def _alike(one: bytes, other: bytes) -> int:
+def _alike(first: bytes, second: bytes) -> int:
     """Return how many first bytes are the same."""
-    pairs = zip(one, other, strict=True)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(one))
+    pairs = zip(first, second, strict=True)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(first))
 
 
 def find_spans(
@@ -285,7 +289,10 @@ def find_spans(
 
 
 def estimate_requests(
-    ranges: Ranges, shards: Sequence[InPlaceShard], drawn: Sequence[SearchedText], times: float
+    ranges: Ranges,
+    shards: Sequence[InPlaceShard],
+    sampled_texts: Sequence[SearchedText],
+    times: float,
 ) -> int:
     """Search drawn texts, and return the requests that so many times as many probably take.
 
@@ -293,23 +300,23 @@ def estimate_requests(
     parts of all are compared with those of a half and of a quarter of them, on average over all
     halves and quarters. `times` is at least 1.
     """
-    logs = [ReadLog(ranges) for _ in drawn]
-    expect_steps(len(shards) * sum(len(text.text) for text in drawn))
+    logs = [ReadLog(ranges) for _ in sampled_texts]
+    expect_steps(len(shards) * sum(len(text.text) for text in sampled_texts))
 
     async def search() -> int:
         await together(shard.data.load() for shard in shards)
         before = ranges.requests
         await together(
             SpanSearch([shard.data.read_by(log) for shard in shards], text).run()
-            for text, log in zip(drawn, logs, strict=True)
+            for text, log in zip(sampled_texts, logs, strict=True)
         )
         return ranges.requests - before
 
     taken = ranges.run(search())
-    if len(drawn) < _FEWEST or not taken:
+    if len(sampled_texts) < _FEWEST or not taken:
         return int(taken * times)
     numbers = Counter(Counter(part for log in logs for part in log.parts).values())
-    parts = [_parts_of(size, len(drawn), numbers) for size in _halved(len(drawn))]
+    parts = [_parts_of(size, len(sampled_texts), numbers) for size in _halved(len(sampled_texts))]
     last, before = log2(parts[0] / parts[1]), log2(parts[1] / parts[2])
     # Each time that the texts are doubled, the growth falls as it did, until there is none.
     fall = max(before - last, 1e-9)

@@ -184,17 +184,17 @@ def ones_in_block(
         low &= _ALL >> np.uint64(64 - width)
     if _reaches(k, 127, high, low):
         return CORRUPT, CORRUPT
-    left = k
+    ones_to_find = k
     if k > 63:
-        left = 127 - k
+        ones_to_find = 127 - k
         less = COEFFICIENTS_LOW[k, 127] - np.uint64(1)
         high = COEFFICIENTS_HIGH[k, 127] - high - np.uint64(less < low)
         low = less - low
-    at_first, high, low = _pass_bits(left, high, low, 126, 126 - first)
+    at_first, high, low = _pass_bits(ones_to_find, high, low, 126, 126 - first)
     at_second, high, low = _pass_bits(at_first, high, low, 126 - first, 126 - second)
     if k > 63:
-        return first - left + at_first, second - left + at_second
-    return left - at_first, left - at_second
+        return first - ones_to_find + at_first, second - ones_to_find + at_second
+    return ones_to_find - at_first, ones_to_find - at_second
 
 
 @warming_kernel

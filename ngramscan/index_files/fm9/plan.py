@@ -93,13 +93,13 @@ class Plan:
         ]
         return hashlib.sha256(json.dumps([self.options, files]).encode("ascii")).hexdigest()
 
-    def difference(self, other: Plan) -> str:
+    def difference(self, requested: Plan) -> str:
         """Return the first thing in which another build differs; empty: nothing."""
-        for flag, value in other.options.items():
+        for flag, value in requested.options.items():
             if self.options.get(flag) != value:
                 return f"{flag} was {self.options.get(flag)} and is {value} now"
         before, now = (
-            {source.file.path: source for source in each.files} for each in (self, other)
+            {source.file.path: source for source in each.files} for each in (self, requested)
         )
         for path, source in before.items():
             if now.get(path) != source:
@@ -170,10 +170,10 @@ _Named = tuple[Piece, str]
 
 def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[_Sizes]:
     """Return the sizes of the documents of some pieces, in a worker process."""
-    pieces, read = task
+    pieces, read_options = task
     measured = [_Sizes() for _ in pieces]
     for (piece, name), sizes in zip(pieces, measured, strict=True):
-        for documents, batch in read_documents(piece, name, 0, read):
+        for documents, batch in read_documents(piece, name, 0, read_options):
             for record, text, line in documents:
                 sizes.documents.extend((record, len(text), len(line) - len(str(record - 1))))
             sizes.skipped.update(batch.skipped)
@@ -183,7 +183,7 @@ def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[
 
 
 def plan_shards(
-    files: Sequence[Source], read: ReadOptions, shard_bytes: int, workers: Workers
+    files: Sequence[Source], read_options: ReadOptions, shard_bytes: int, workers: Workers
 ) -> tuple[list[ShardPlan], Counter[str]]:
     """Read a corpus; return its shards in order, without their folders, and what was skipped.
 
@@ -195,13 +195,13 @@ def plan_shards(
     bundles = _bundles(pieces)
     sizes = [sum(piece.size or 0 for piece, _ in bundle) for bundle in bundles]
     workers.progress.expect(sum(sizes), "bytes read")
-    tasks = [(bundle, read) for bundle in bundles]
+    tasks = [(bundle, read_options) for bundle in bundles]
     skipped = Counter[str]()
 
     def measured() -> Generator[tuple[int, Piece, _Sizes]]:
         results = workers.run(measure, tasks, sizes, "bytes read")
-        for task, found in _in_order(results):
-            for (piece, _), piece_sizes in zip(bundles[task], found, strict=True):
+        for task, measurements in _in_order(results):
+            for (piece, _), piece_sizes in zip(bundles[task], measurements, strict=True):
                 yield numbers[piece.file.path], piece, piece_sizes
                 skipped.update(piece_sizes.skipped)
 

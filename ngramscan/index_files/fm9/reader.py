@@ -56,8 +56,8 @@ class Fm9File(MappedFile):
     shows in a query, which then raises this error.
     """
 
-    def __init__(self, path: Path, known: State | None = None) -> None:
-        super().__init__(path, known)
+    def __init__(self, path: Path, known_state: State | None = None) -> None:
+        super().__init__(path, known_state)
         layout = read_layout(self._data.data, str(path))
         self.n = layout.n
         """Bytes of the text, with all its separators."""
@@ -86,15 +86,18 @@ class Fm9File(MappedFile):
         expect_steps(sum(lengths))
         path = np.zeros((max(lengths, default=0) + 1, 2), np.int64)
         path[0, 1] = self.n
-        found = np.zeros((len(patterns), 2), np.int64)
+        sorted_segments = np.zeros((len(patterns), 2), np.int64)
         starts = np.array([0, *accumulate(lengths)], np.int64)
         joined = np.frombuffer(together, np.uint8)
         at = np.zeros(3, np.int64)
         with unchanged([self]):
-            if run_to_end(kernels.find, self.tables, joined, starts, path, found, at) != 0:
+            if (
+                run_to_end(kernels.find, self.tables, joined, starts, path, sorted_segments, at)
+                != 0
+            ):
                 raise self.corrupt("field rrr: the bits contradict their number")
-        segments = np.empty_like(found)
-        segments[order] = found
+        segments = np.empty_like(sorted_segments)
+        segments[order] = sorted_segments
         return segments
 
     def match_starts(self, text: bytes, begins: Integers, ends: Integers) -> Integers:
@@ -108,10 +111,10 @@ class Fm9File(MappedFile):
         expect_steps(len(text))
         starts, at = np.zeros(len(ends), np.int64), np.zeros(kernels.MATCHING_COLUMNS, np.int64)
         at[kernels.LAST], at[kernels.FIRST_ALIKE] = len(ends) - 1, kernels.NOT_SEARCHED
-        read = np.frombuffer(text, np.uint8)
-        given = read, begins, ends, starts, at
+        text_bytes = np.frombuffer(text, np.uint8)
+        arguments = text_bytes, begins, ends, starts, at
         with unchanged([self]):
-            if run_to_end(kernels.match_starts, self.tables, *given) != 0:
+            if run_to_end(kernels.match_starts, self.tables, *arguments) != 0:
                 raise self.corrupt("field rrr: the bits contradict their number")
         return starts
 
@@ -142,8 +145,8 @@ class Fm9File(MappedFile):
         expect_steps(int(places[-1]) + ISA_STEP * len(first))
         text, unknown = np.zeros(int(places[-1]), np.uint8), np.full(len(first), -1)
         with unchanged([self]):
-            given = first, last, unknown, places, text
-            if run_to_end(kernels.extract, self.tables, *given) != 0:
+            arguments = first, last, unknown, places, text
+            if run_to_end(kernels.extract, self.tables, *arguments) != 0:
                 raise self.corrupt("field rrr or isa_sample: a position leads nowhere")
         raw = text.tobytes()
         return [raw[start:stop] for start, stop in pairwise(places.tolist())]
@@ -153,9 +156,9 @@ class Offsets(MappedFile):
     """The start of each document, or each line of metadata, in a text."""
 
     def __init__(
-        self, path: Path, file: Fm9File, separator: int, known: State | None = None
+        self, path: Path, file: Fm9File, separator: int, known_state: State | None = None
     ) -> None:
-        super().__init__(path, known)
+        super().__init__(path, known_state)
         self._n = file.n
         self._separator = separator
         self.entries = _count_entries(path, len(self._data), file, separator)
@@ -185,8 +188,8 @@ class Offsets(MappedFile):
         places = np.flatnonzero(text == self._separator) + start + behind
         ends = np.array([start + behind, start + len(text) + behind], np.uint64)
         low, high = np.searchsorted(self._values, ends).tolist()
-        known = self._values[max(behind, low) : high].astype(np.int64)
-        return np.array_equal(known, places[places < self._n - behind])
+        recorded = self._values[max(behind, low) : high].astype(np.int64)
+        return np.array_equal(recorded, places[places < self._n - behind])
 
     def bounds(self, numbers: Integers) -> tuple[Integers, Integers]:
         """Return the start of each, and the start of the next one or of the text's last byte."""
@@ -215,9 +218,9 @@ def _count_entries(path: Path, size: int, file: Fm9File, separator: int) -> int:
     """Return the number of offsets in a file of some size; each is that of a separator."""
     if size == 0 or size % 8:
         raise IndexFormatError(str(path), f"{size} bytes, expected a positive multiple of 8")
-    entries, found = size // 8, file.occurrences(separator)
-    if found != entries:
-        problem = f"{entries} entries, but {found} bytes {separator:02X} in {file.path.name}"
+    entries, separators = size // 8, file.occurrences(separator)
+    if separators != entries:
+        problem = f"{entries} entries, but {separators} bytes {separator:02X} in {file.path.name}"
         raise IndexFormatError(str(path), problem)
     return entries
 
@@ -264,13 +267,13 @@ class Shard:
 
     @cached_property
     def _documents(self) -> Offsets:
-        known = self._states["data_offset"]
-        return Offsets(self.directory / "data_offset", self.data, SEPARATOR, known)
+        state = self._states["data_offset"]
+        return Offsets(self.directory / "data_offset", self.data, SEPARATOR, state)
 
     @cached_property
     def _lines(self) -> Offsets:
-        known = self._states["meta_offset"]
-        return Offsets(self.directory / "meta_offset", self.meta, NEWLINE, known)
+        state = self._states["meta_offset"]
+        return Offsets(self.directory / "meta_offset", self.meta, NEWLINE, state)
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of each pattern's occurrences, as `Fm9File.find` does."""
@@ -338,8 +341,8 @@ def match_starts_in_all(
     shards: Sequence[Shard], text: bytes, begins: Integers, ends: Integers
 ) -> Integers:
     """Return the starts of the longest matches in any shard, as `Fm9File.match_starts` does."""
-    found = _in_threads(lambda shard: shard.data.match_starts(text, begins, ends), shards)
-    least: Integers = np.stack(found).min(axis=0)
+    by_shard = _in_threads(lambda shard: shard.data.match_starts(text, begins, ends), shards)
+    least: Integers = np.stack(by_shard).min(axis=0)
     return least
 
 

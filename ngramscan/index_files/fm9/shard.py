@@ -44,7 +44,7 @@ class ShardTask(NamedTuple):
     shard: ShardPlan
     files: Sequence[Source]
     """The file in which it begins, and those up to its end."""
-    read: ReadOptions
+    read_options: ReadOptions
     built_from: str = ""
     """The digest of the plan, where this shard is all of the index."""
 
@@ -121,21 +121,23 @@ def _gather(task: ShardTask, work: Path) -> NDArray[np.uint8]:
 
 def _documents(task: ShardTask) -> Iterator[Document]:
     """Yield as many documents as were planned, from the place where they begin."""
-    shard, left = task.shard, task.shard.documents
+    shard, documents_left = task.shard, task.shard.documents
     start, lines, record = shard.start, shard.lines, shard.record
     for file, name in task.files:
         if has_changed(file):
             raise CorpusError(file.path, _CHANGED)
         stop = file.size if start and file.format == "jsonl" else None
         piece = Piece(file, start, stop)
-        for documents, _ in read_documents(piece, name, lines, task.read):
-            planned = [document for document in documents if document.record >= record][:left]
+        for documents, _ in read_documents(piece, name, lines, task.read_options):
+            planned = [document for document in documents if document.record >= record][
+                :documents_left
+            ]
             yield from planned
-            left -= len(planned)
-            if not left:
+            documents_left -= len(planned)
+            if not documents_left:
                 break
         if has_changed(file):
             raise CorpusError(file.path, _CHANGED)
-        if not left:
+        if not documents_left:
             return
         start, lines, record = 0, 0, 1

@@ -160,8 +160,8 @@ def verify_shard(
             problems.append(("meta_offset", "file", problem))
     if entry and not problems:
         shard = Shard(folder)
-        known, found = (entry.documents, entry.bytes), (shard.documents, shard.text_bytes)
-        if known != found:
-            problem = f"{known} documents and bytes, but the index has {found}"
+        recorded, actual = (entry.documents, entry.bytes), (shard.documents, shard.text_bytes)
+        if recorded != actual:
+            problem = f"{recorded} documents and bytes, but the index has {actual}"
             problems.append((MANIFEST, "documents", problem))
     return [Finding(str(folder), *problem) for problem in problems]

@@ -108,13 +108,13 @@ def _replace_by_bwt(text: NDArray[np.uint8], suffixes: _Positions) -> tuple[_Pos
     """
     suffix_samples = suffixes[::SA_STEP].copy()
     rank_samples = np.zeros((len(text) - 1) // ISA_STEP + 1, suffixes.dtype)
-    read = suffixes.view(np.uint8)
+    bwt_bytes = suffixes.view(np.uint8)
     for start in range(0, len(text), _CHUNK):
         run = suffixes[start : start + _CHUNK]
         bwt = np.empty(len(run), np.uint8)
         take_bwt(text, run, start, bwt, rank_samples)
-        read[start : start + len(run)] = bwt
-    text[:] = read[: len(text)]
+        bwt_bytes[start : start + len(run)] = bwt
+    text[:] = bwt_bytes[: len(text)]
     return suffix_samples, rank_samples
 
 
@@ -127,22 +127,22 @@ def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
     heap = [(size, number) for number, (size, *_) in enumerate(made)]
     heapq.heapify(heap)
     while len(heap) > 1:
-        (rarest, left), (next_rarest, right) = heapq.heappop(heap), heapq.heappop(heap)
+        (rarest, left_child), (next_rarest, right_child) = heapq.heappop(heap), heapq.heappop(heap)
         heapq.heappush(heap, (rarest + next_rarest, len(made)))
-        made.append((rarest + next_rarest, 0, left, right))
+        made.append((rarest + next_rarest, 0, left_child, right_child))
     order, parents = [heap[0][1]], [NONE]
     nodes: list[Node] = []
     start = ones = 0
     for number, in_made in enumerate(order):  # grows in the loop
-        size, byte, left, right = made[in_made]
-        if left == NONE:
+        size, byte, left_child, right_child = made[in_made]
+        if left_child == NONE:
             nodes.append(Node(start, byte, parents[number]))
             continue
         nodes.append(Node(start, ones, parents[number], len(order), len(order) + 1))
-        order += [left, right]
+        order += [left_child, right_child]
         parents += [number, number]
         start += size
-        ones += made[right][0]
+        ones += made[right_child][0]
     return nodes, [made[in_made][0] for in_made in order]
 
 

@@ -65,7 +65,7 @@ def build_token_index(
     corpus: Corpus,
     directory: str | Path,
     tokenizer: Tokenizer,
-    read: ReadOptions,
+    read_options: ReadOptions,
     progress: Progress,
 ) -> list[TokenBuildRow]:
     """Build the index of a corpus in a new or empty folder, which appears when it is complete.
@@ -81,7 +81,9 @@ def build_token_index(
         progress.notice(notice)
     width = width_for(tokenizer)
     with locked_folder(folder) as work, as_input_error(folder):
-        documents = _write_documents(work, _documents(corpus, read, progress), tokenizer, width)
+        documents = _write_documents(
+            work, _documents(corpus, read_options, progress), tokenizer, width
+        )
         if not documents:
             raise InputError(corpus.name, "contains no documents")
         text_bytes = (work / "tokenized.0").stat().st_size
@@ -161,12 +163,12 @@ def _is_same_file(first: Path, second: Path) -> bool:
     return second.is_file() and cmp(first, second, shallow=False)
 
 
-def _documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterator[Document]:
+def _documents(corpus: Corpus, read_options: ReadOptions, progress: Progress) -> Iterator[Document]:
     """Yield all documents of a corpus."""
     skipped = Counter[str]()
     progress.expect(sum(file.size or 0 for file in corpus.files), "bytes read")
     for file, name in zip(corpus.files, relative_names(corpus), strict=True):
-        for documents, batch in read_documents(Piece(file, size=file.size), name, 0, read):
+        for documents, batch in read_documents(Piece(file, size=file.size), name, 0, read_options):
             yield from documents
             skipped.update(batch.skipped)
             progress.advance(batch.consumed, "bytes read")

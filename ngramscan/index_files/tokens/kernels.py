@@ -111,7 +111,7 @@ def find(
     widths: Integers,
     patterns: Bytes,
     ends: Integers,
-    found: Integers,
+    segments: Integers,
     at: Integers,
     flag: Bytes,
 ) -> Int:
@@ -127,11 +127,11 @@ def find(
         at[LOW], at[AFTER] = 0, ranks
         outcome = _bisect(text, table, widths, patterns, part, ranks, 0, at, flag)
         if outcome == SOUND:
-            found[number, 0] = at[LOW]
+            segments[number, 0] = at[LOW]
             outcome = _bisect(text, table, widths, patterns, part, at[AFTER], 1, at, flag)
         if outcome != SOUND:
             return outcome
-        found[number, 1] = at[LOW]
+        segments[number, 1] = at[LOW]
         at[NEXT] += 1
         if flag[0] != GO:
             return STOPPED
@@ -313,12 +313,12 @@ OUTSIDE, REPEATED, UNORDERED = range(3)
 @lean_kernel
 def _before(text: Bytes, first: Int, second: Int, most: Int) -> bool:
     """Whether a suffix comes before another, as far as their first `most` bytes tell."""
-    rest = len(text) - max(first, second)
-    for byte in range(min(rest, most)):
+    comparable = len(text) - max(first, second)
+    for byte in range(min(comparable, most)):
         here, there = text[first + byte], text[second + byte]
         if here != there:
             return bool(here < there)
-    return bool(rest >= most or first > second)
+    return bool(comparable >= most or first > second)
 
 
 @lean_kernel

@@ -137,13 +137,13 @@ class TokenShard:
             raise offsets.corrupt(problem)
         return lines, offsets
 
-    def find(self, patterns: Bytes, ends: Integers, found: Integers) -> None:
+    def find(self, patterns: Bytes, ends: Integers, segments: Integers) -> None:
         """Fill in the ranks [low, high) of some n-grams, of which each ends at a byte."""
         if not self.tokens:
             return
         text, table = self.text.content, self.table.content
-        given = patterns, ends, found, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
-        wrong = run_to_end(kernels.find, text, table, self.widths, *given)
+        arguments = patterns, ends, segments, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        wrong = run_to_end(kernels.find, text, table, self.widths, *arguments)
         if wrong != kernels.SOUND:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
 
@@ -158,8 +158,8 @@ class TokenShard:
         text, table = self.text.content, self.table.content
         at = np.zeros(kernels.SEARCH_COLUMNS, np.int64)
         at[kernels.LEFT] = most
-        given = tokens, lengths, alike, at
-        wrong = run_to_end(kernels.match_lengths, text, table, self.widths, *given)
+        arguments = tokens, lengths, alike, at
+        wrong = run_to_end(kernels.match_lengths, text, table, self.widths, *arguments)
         if wrong >= 0:
             raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
         return None if wrong == kernels.TOO_LONG else lengths
@@ -284,11 +284,11 @@ class TokenFolder:
         joined = self._encoded(chain.from_iterable(map(self._physical, patterns)))
         lengths = [len(pattern) * self.width for pattern in patterns]
         ends = np.array([*accumulate(lengths)], np.int64)
-        found = np.zeros((len(self.shards), len(patterns), 2), np.int64)
+        segments_by_shard = np.zeros((len(self.shards), len(patterns), 2), np.int64)
         with self.unchanged():
-            for shard, ranks in zip(self.shards, found, strict=True):
+            for shard, ranks in zip(self.shards, segments_by_shard, strict=True):
                 shard.find(joined, ends, ranks)
-        return np.ascontiguousarray(found.transpose(1, 0, 2))
+        return np.ascontiguousarray(segments_by_shard.transpose(1, 0, 2))
 
     def match_ends(self, tokens: Sequence[int]) -> Integers:
         """Return where the longest part of a text ends that begins at each token and occurs.

@@ -155,9 +155,9 @@ class _SentencePiece(_Vocabulary):
 
     def of_document(self, text: str) -> list[int]:
         """Return the tokens; names of special ones in the text are these."""
-        first, *rest = self._special_names.split(text)
+        first, *names_and_texts = self._special_names.split(text)
         ids: list[int] = self._encode(first)
-        for special, part in zip(rest[::2], rest[1::2], strict=True):
+        for special, part in zip(names_and_texts[::2], names_and_texts[1::2], strict=True):
             ids.append(self._special[special])
             # Only a text's beginning gets a space; the library has no other way to leave it out.
             inner = self.after_newline(part) if part else []
@@ -218,7 +218,7 @@ def _spaced(piece: str) -> bytes:
 
 def _unescaped(piece: str) -> bytes:
     """Return what a piece of a Llama-like vocabulary stands for."""
-    return bytes.fromhex(found[1]) if (found := _BYTE.fullmatch(piece)) else _spaced(piece)
+    return bytes.fromhex(match[1]) if (match := _BYTE.fullmatch(piece)) else _spaced(piece)
 
 
 def _unmapped(piece: str) -> bytes:
@@ -317,9 +317,11 @@ def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
     folder.backwards = False
     if folder.width == 1 and tokenizer.name == _Bytes.name:
         return
-    drawn = random.Random(1).sample(range(folder.documents), min(_SAMPLE, folder.documents))
+    sampled_documents = random.Random(1).sample(
+        range(folder.documents), min(_SAMPLE, folder.documents)
+    )
     total, forwards, backwards = 0, 0, 0
-    for document in drawn:
+    for document in sampled_documents:
         ids = folder.tokens_of(document)
         total += min(len(ids), _LONGEST)
         forwards += _same(tokenizer, ids[:_LONGEST].tolist(), len(ids))
@@ -341,5 +343,5 @@ def _same(tokenizer: Tokenizer, ids: list[int], length: int) -> int:
         again = tokenizer.of_document(content.decode("utf-8", "ignore" if is_cut else "strict"))
     except UnicodeDecodeError:
         return 0
-    known = len(ids) - _CUT if is_cut else max(len(ids), len(again))
-    return len(ids) if again[:known] == ids[:known] else 0
+    comparable = len(ids) - _CUT if is_cut else max(len(ids), len(again))
+    return len(ids) if again[:comparable] == ids[:comparable] else 0

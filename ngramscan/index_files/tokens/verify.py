@@ -100,10 +100,10 @@ def _check_separators(shard: TokenShard, deep: bool) -> Problem | None:
         total = sum(int((words[at : at + _AT_ONCE] == separator).sum()) for at in parts)
         file = shard.text
     else:
-        found = np.zeros((1, 2), np.int64)
+        segments = np.zeros((1, 2), np.int64)
         ends = np.array([shard.width], np.int64)
-        shard.find(np.full(shard.width, 0xFF, np.uint8), ends, found)
-        total, file = int(found[0, 1] - found[0, 0]), shard.table
+        shard.find(np.full(shard.width, 0xFF, np.uint8), ends, segments)
+        total, file = int(segments[0, 1] - segments[0, 0]), shard.table
     if total == shard.documents:
         return None
     expected = f"{shard.offsets.path.name} has {shard.documents:,} documents"
@@ -132,8 +132,8 @@ def _sample(total: int, most: int) -> Integers:
     """Return some of the numbers below a total, the same ones each time; the last is among them."""
     if total <= most:
         return np.arange(total, dtype=np.int64)
-    drawn = np.random.default_rng(1).integers(0, total, most - 1)
-    return np.unique(np.append(drawn, total - 1))
+    sampled = np.random.default_rng(1).integers(0, total, most - 1)
+    return np.unique(np.append(sampled, total - 1))
 
 
 def _check_metadata(shard: TokenShard, deep: bool) -> Problem | None:
