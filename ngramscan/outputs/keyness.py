@@ -105,7 +105,7 @@ class KeynessResult:
     rows: list[KeynessRow]
     """The first `top`, those with the largest G2 first."""
     tested: int
-    found: int
+    significant: int
     """How many n-grams have a q that is small enough."""
     found_inside: int
     """How many of them are left out because they occur only within a longer one."""
@@ -151,14 +151,18 @@ def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessRes
     test = PresenceTest(sides, tokens.sizes)
     table, tested = compared_ngrams(tokens, test, options)
     if not tested:
-        return KeynessResult([], tested=0, found=0, found_inside=0, test=test)
+        return KeynessResult([], tested=0, significant=0, found_inside=0, test=test)
     significant = np.flatnonzero((table["q"] <= options.q) & (table["log_ratio"] > 0))
-    n_found = int(table["times"][significant].sum())
+    n_significant = int(table["times"][significant].sum())
     listed = significant if options.all else _not_inside(table, tokens, significant)
     order = np.lexsort((table["first"][listed], -table["n"][listed], -table["g2"][listed]))
     rows = _rows(table, listed[order][: options.top], tokens, sides.is_own)
     return KeynessResult(
-        rows, tested=tested, found=n_found, found_inside=n_found - listed.size, test=test
+        rows,
+        tested=tested,
+        significant=n_significant,
+        found_inside=n_significant - listed.size,
+        test=test,
     )
 
 
@@ -285,7 +289,9 @@ def describe_keyness(
         if result.found_inside > 0
         else ""
     )
-    larger = f"{result.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
+    larger = (
+        f"{result.significant:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
+    )
     listed = f"{len(result.rows):,} shown, largest G2 first"
     models = describe_models(outputs, options)
     return [

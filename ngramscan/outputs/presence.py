@@ -205,7 +205,7 @@ def hypergeometric_tail(
 ) -> Floats:
     """Return the probability that at least `marked_drawn` of a random sample are `marked`.
 
-    `others` are not in the sample. For numbers that are not integers the gamma function interpolates the
+    `others` are not in the sample. Between integers, the gamma function interpolates the
     terms of the hypergeometric distribution.
     """
     arrays = (

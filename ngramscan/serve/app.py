@@ -255,14 +255,14 @@ class IndexApplication:
 
     async def _page_error(self, request: Request, error: Exception) -> Response:
         """Answer a browser; after an error of this program, its traceback is on stderr."""
-        shown = HTTPException(500, "Internal error")
+        reported = HTTPException(500, "Internal error")
         if isinstance(error, BusyError):
-            shown = HTTPException(503, str(error), _RETRY)
+            reported = HTTPException(503, str(error), _RETRY)
         elif isinstance(error, HTTPException):
-            shown = error
-        headers = {**self._templates.headers, **(shown.headers or {})}
-        page = self._page_of(request).problem(shown.detail)
-        return HTMLResponse(page, shown.status_code, headers)
+            reported = error
+        headers = {**self._templates.headers, **(reported.headers or {})}
+        page = self._page_of(request).problem(reported.detail)
+        return HTMLResponse(page, reported.status_code, headers)
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         if isinstance(error, BusyError | TookTooLongError):

@@ -47,8 +47,8 @@ def required(request: Fields, name: str, kind: type, expected: str) -> Any:
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
     if type(request[name]) is not kind:  # True would pass as an integer
-        found = _KINDS[type(request[name])]
-        raise RefusedError(f"{name} is {found}; expected {expected}")
+        kind_name = _KINDS[type(request[name])]
+        raise RefusedError(f"{name} is {kind_name}; expected {expected}")
     return request[name]
 
 

@@ -19,14 +19,14 @@ def read_pairs(form: bytes) -> Pairs:
         raise RefusedError("The form is not valid UTF-8") from error
 
 
-def names_in(pairs: Pairs, known: Collection[str]) -> tuple[str, ...]:
+def names_in(pairs: Pairs, served: Collection[str]) -> tuple[str, ...]:
     """Return the indexes that are asked for, in the order in which they are served, or all."""
     names = [value for name, value in pairs if name == "index"]
     for name in names:
-        if name not in known:
-            listed = ", ".join([*known][:20])
+        if name not in served:
+            listed = ", ".join([*served][:20])
             raise RefusedError(f"no index named {shortened(name)}; available: {listed}")
-    return tuple(name for name in known if name in names or not names)
+    return tuple(name for name in served if name in names or not names)
 
 
 def text_in(pairs: Pairs, name: str) -> str | None:
@@ -39,12 +39,12 @@ def text_in(pairs: Pairs, name: str) -> str | None:
 
 def number_in(pairs: Pairs, name: str, default: int, most: int, least: int = 0) -> int:
     """Return a whole number, or the default where it is missing."""
-    given = text_in(pairs, name)
-    if not given:
+    text = text_in(pairs, name)
+    if not text:
         return default
-    if not re.fullmatch("[0-9]{1,16}", given) or not least <= int(given) <= most:
+    if not re.fullmatch("[0-9]{1,16}", text) or not least <= int(text) <= most:
         raise RefusedError(f"{name}: expected a whole number from {least} to {most}")
-    return int(given)
+    return int(text)
 
 
 def check_length(name: str, text: str, longest: int) -> None:

@@ -56,7 +56,7 @@ class SearchPage:
         )
 
     def _results(self, question: Question, answers: Sequence[Answer], url: str) -> str:
-        shown = [
+        shown_answers = [
             (answer, [*map(_source, answer.contexts)], [*_commands(answer, question, url)])
             for answer in answers
         ]
@@ -67,7 +67,7 @@ class SearchPage:
             "before": _link(question, question.start - PER_PAGE) if question.start else "",
             "after": _link(question, stop) if has_more else "",
         }
-        return self._render(question, answers=shown, links=links)
+        return self._render(question, answers=shown_answers, links=links)
 
     def decline(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
         """Return the page with a question that a page elsewhere has asked, and no answer."""
@@ -84,7 +84,7 @@ class SearchPage:
         """Return a page that says what is wrong, with an empty form."""
         return self._render(None, problem=problem)
 
-    def _render(self, question: Question | None, **known: Any) -> str:
+    def _render(self, question: Question | None, **page_values: Any) -> str:
         defaults: dict[str, Any] = {"answers": (), "links": {}, "problem": ""}
         limits: dict[str, float] = {
             "longest": LONGEST_PHRASE,
@@ -92,7 +92,7 @@ class SearchPage:
             "most": MOST_SHOWN,
         }
         limits |= {"all_draws": DRAWS, "drawing_s": DRAWING_S}
-        values = {**defaults, **limits, **known, "question": question}
+        values = {**defaults, **limits, **page_values, "question": question}
         return self._templates.render("page.html", **values)
 
 
@@ -108,11 +108,13 @@ def _link(question: Question, start: int) -> str:
 def _source(row: ContextRow) -> tuple[str, str]:
     """Return where a document comes from, and its address if it is one to link to."""
     outer, inner = metadata_of(row)
-    known = [part.get(name) for name in ("url", "source", "id", "path") for part in (inner, outer)]
-    texts = [text for text in known if isinstance(text, str) and text]
+    sources = [
+        part.get(name) for name in ("url", "source", "id", "path") for part in (inner, outer)
+    ]
+    texts = [text for text in sources if isinstance(text, str) and text]
     link = next(filter(_is_address, texts), "")
-    shown = link or next(iter(texts), "")
-    cut = f"{shown[:_LONGEST_SOURCE]}…" if len(shown) > _LONGEST_SOURCE else shown
+    source = link or next(iter(texts), "")
+    cut = f"{source[:_LONGEST_SOURCE]}…" if len(source) > _LONGEST_SOURCE else source
     return cut, link
 
 

@@ -118,9 +118,9 @@ def _answer_about_bytes(
     kind, name, query = (required(request, field, str, "a string") for field in names)
     index = indexes.get(name)
     if not isinstance(index, ServedIndex):
-        known = ", ".join(list(indexes)[:20])
+        available = ", ".join(list(indexes)[:20])
         wrong = shortened(str(request.get("corpus", name)))
-        raise RefusedError(f"Invalid index: {wrong}; available: {known}")
+        raise RefusedError(f"Invalid index: {wrong}; available: {available}")
     fields: Fields
     match kind:
         case "count":
@@ -131,8 +131,8 @@ def _answer_about_bytes(
         case "get_doc_by_rank":
             fields = _window(index, query, request, max_context)
         case _:
-            known = "expected count, find or get_doc_by_rank"
-            raise RefusedError(f"Invalid query_type: {shortened(kind)}; {known}")
+            kinds = "expected count, find or get_doc_by_rank"
+            raise RefusedError(f"Invalid query_type: {shortened(kind)}; {kinds}")
     return {**fields, "latency": (time.perf_counter() - started_at) * 1000}
 
 

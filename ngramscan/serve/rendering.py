@@ -68,11 +68,11 @@ def render_gradually(
 ) -> Iterator[str]:
     """Yield what is before the results, a line before each index is asked, and the results."""
     yield "".join(render([]).partition(RESULTS)[:2])
-    answering, found = iter(answers), list[_Answer]()
+    answering, finished = iter(answers), list[_Answer]()
     for number, name in enumerate(names, start=1):
         yield str(_WORKING.format(visible_line(name), number, len(names)))
-        found.append(next(answering))
-    yield render(found).partition(RESULTS)[2]
+        finished.append(next(answering))
+    yield render(finished).partition(RESULTS)[2]
 
 
 def _checked(pieces: Iterable[str]) -> Iterator[str]:

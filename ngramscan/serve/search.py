@@ -111,13 +111,13 @@ class Answer(IndexAnswer):
 # Questions
 
 
-def read_question(query: bytes, known: Collection[str]) -> Question | None:
+def read_question(query: bytes, served: Collection[str]) -> Question | None:
     """Read the part of an address behind `?`; None: it has no phrase.
 
     A RefusedError names the field that is wrong. Fields that are not known do no harm.
     """
     pairs = read_pairs(query)
-    names = names_in(pairs, known)
+    names = names_in(pairs, served)
     phrase = text_in(pairs, "q")
     if phrase is None:
         return None
@@ -172,15 +172,15 @@ class Search:
             answer.problems.append(str(error))
         try:
             answer.total, places = _places(index, question)
-            (found,), _ = run_contexts(
+            (index_contexts,), _ = run_contexts(
                 [question.phrase],
                 _Part(index, places),
                 n=len(places) or 1,
                 width=WIDTH,
                 seed=question.seed,
             )
-            answer.contexts = found.rows
-            lost = [str(failure.error) for failure in found.failures]
+            answer.contexts = index_contexts.rows
+            lost = [str(failure.error) for failure in index_contexts.failures]
             answer.problems += dict.fromkeys(lost)
         except NgramscanError as error:
             if not answer.problems:  # for which there is no count, either
@@ -244,15 +244,15 @@ def _places(index: Index, question: Question) -> tuple[int, list[Place]]:
     page has what is left, where the command shows all occurrences in the order of the index.
     """
     phrase = question.phrase
-    found, errors = collect_replies(index.find([phrase]), [phrase])
+    occurrences, errors = collect_replies(index.find([phrase]), [phrase])
     if errors:
         raise next(iter(errors.values()))
-    drawn = [
-        draw_places(found[phrase], n, question.seed, index.name, with_replacement=False)
+    samples = [
+        draw_places(occurrences[phrase], n, question.seed, index.name, with_replacement=False)
         for n in (question.start, question.start + PER_PAGE)
     ]
-    before = set(drawn[0])
-    return found[phrase].occurrences, [place for place in drawn[1] if place not in before]
+    before = set(samples[0])
+    return occurrences[phrase].occurrences, [place for place in samples[1] if place not in before]
 
 
 class _Part:

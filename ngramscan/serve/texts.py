@@ -39,7 +39,7 @@ class TextAnswer(IndexAnswer):
     """By the text of a span."""
 
 
-def read_text_question(form: bytes, known: Collection[str]) -> TextQuestion | None:
+def read_text_question(form: bytes, served: Collection[str]) -> TextQuestion | None:
     """Read a form; None: it has no text.
 
     Browsers send line ends as CR and LF, whatever was pasted; texts have them as LF.
@@ -53,7 +53,7 @@ def read_text_question(form: bytes, known: Collection[str]) -> TextQuestion | No
     if not text.strip():
         raise RefusedError("text: enter a text")
     least = number_in(pairs, "words", MIN_WORDS, MOST_WORDS, least=1)
-    return TextQuestion(text, names_in(pairs, known), least)
+    return TextQuestion(text, names_in(pairs, served), least)
 
 
 def trace_text(question: TextQuestion, indexes: Mapping[str, Index]) -> Iterator[TextAnswer]:
@@ -63,12 +63,12 @@ def trace_text(question: TextQuestion, indexes: Mapping[str, Index]) -> Iterator
 
 
 def _fill(answer: TextAnswer, question: TextQuestion, index: Index) -> None:
-    given = GivenText("", "", "", id="", problem="", text=question.text)
+    pasted = GivenText("", "", "", id="", problem="", text=question.text)
     try:
-        found = run_trace([given], [index], TraceOptions(question.min_words))
-        answer.counts = count_spans(found, index, question.min_words)
+        trace = run_trace([pasted], [index], TraceOptions(question.min_words))
+        answer.counts = count_spans(trace, index, question.min_words)
     except NgramscanError as error:
         answer.problems.append(str(error))
         return
-    answer.problems += dict.fromkeys(str(failure.error) for failure in found.missing)
-    answer.traced = next(iter(found.traced[index.name]), None)
+    answer.problems += dict.fromkeys(str(failure.error) for failure in trace.missing)
+    answer.traced = next(iter(trace.traced[index.name]), None)

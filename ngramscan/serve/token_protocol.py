@@ -64,8 +64,8 @@ def answer_about_tokens(index: ServedTokens, request: Fields) -> Fields:
     if ("query" in request) == ("query_ids" in request):
         raise RefusedError("Exactly one of query and query_ids must be present!")
     if kind not in _KINDS:
-        known = ", ".join(_KINDS)
-        raise RefusedError(f"Invalid query_type: {shortened(kind)}; it is one of {known}")
+        kinds = ", ".join(_KINDS)
+        raise RefusedError(f"Invalid query_type: {shortened(kind)}; it is one of {kinds}")
     try:
         query = read_query(index, request)
     except OutOfRangeError as error:
@@ -116,12 +116,12 @@ def _check_occurrences(occurrences: int) -> None:
 
 
 def _find_cnf(index: ServedTokens, query: Query, request: Fields) -> Fields:
-    found = _positions(index, query, request)
-    total = sum(map(len, found))
+    by_shard = _positions(index, query, request)
+    total = sum(map(len, by_shard))
     if total > LONGEST_LIST:
         problem = f"{total:,} occurrences; this server lists {LONGEST_LIST:,} at most"
         raise OutOfRangeError(f"{problem}; count tells their number")
-    pointers = [(positions * index.folder.width).tolist() for positions in found]
+    pointers = [(positions * index.folder.width).tolist() for positions in by_shard]
     return {"cnt": total, "approx": False, "ptrs_by_shard": pointers}
 
 
@@ -157,8 +157,10 @@ def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:
 
 
 def _suffix_fields(index: ServedTokens, suffix: list[int]) -> Fields:
-    shown = index.tokenizer.shown([token for token in suffix if index.name_of(token) is not None])
-    return {"suffix_len": len(suffix), "longest_suffix": shown}
+    suffix_text = index.tokenizer.shown(
+        [token for token in suffix if index.name_of(token) is not None]
+    )
+    return {"suffix_len": len(suffix), "longest_suffix": suffix_text}
 
 
 def _ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
@@ -184,8 +186,8 @@ def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
     result: Fields = {}
     for token, times in counts.items():
         name = index.name_of(token)
-        shown = name and name.replace("Ġ", " ")
-        result[str(token)] = {"cont_cnt": times, "prob": times / total, "token": shown}
+        token_text = name and name.replace("Ġ", " ")
+        result[str(token)] = {"cont_cnt": times, "prob": times / total, "token": token_text}
     return {"prompt_cnt": total, "result_by_token_id": result, "approx": False}
 
 
@@ -212,25 +214,25 @@ def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
     """Return documents of some occurrences, drawn at random with replacement."""
     if query.has_clauses:
         show = _shown_at
-        found: Sequence[Sequence[int] | Integers] = _positions(index, query, request)
+        by_shard: Sequence[Sequence[int] | Integers] = _positions(index, query, request)
     else:
         show = _shown_by_rank
         (ranks,) = index.folder.find([query.ids])
-        found = [range(low, high) for low, high in ranks.tolist()]
-    stops = np.cumsum([len(positions) for positions in found])
+        by_shard = [range(low, high) for low, high in ranks.tolist()]
+    stops = np.cumsum([len(positions) for positions in by_shard])
     total = int(stops[-1])
     message = f"{total} occurrences found"
-    drawn: list[int] = []
+    numbers: list[int] = []
     if total:
-        drawn = np.random.default_rng().integers(total, size=limit(request, "maxnum")).tolist()
-        message += f". Displaying the documents of occurrences #{drawn}"
+        numbers = np.random.default_rng().integers(total, size=limit(request, "maxnum")).tolist()
+        message += f". Displaying the documents of occurrences #{numbers}"
     documents = []
-    for position in drawn:
+    for position in numbers:
         shard = int(np.searchsorted(stops, position, side="right"))
         from_end = position - int(stops[shard])  # of the positions in the shard
-        place = shard, int(found[shard][from_end])
+        place = shard, int(by_shard[shard][from_end])
         documents.append(show(index, query, place, limit(request, "max_disp_len")))
-    answer = {"cnt": total, "approx": False, "idxs": drawn}
+    answer = {"cnt": total, "approx": False, "idxs": numbers}
     return {**answer, "documents": documents, "message": message}
 
 

@@ -62,13 +62,13 @@ class TracePage:
         return self._render(None, problem=problem)
 
     def _results(self, question: TextQuestion, answers: Sequence[TextAnswer]) -> str:
-        shown = [(answer, *_marked(answer, question)) for answer in answers]
-        return self._render(question, answers=shown)
+        shown_answers = [(answer, *_marked(answer, question)) for answer in answers]
+        return self._render(question, answers=shown_answers)
 
-    def _render(self, question: TextQuestion | None, **known: Any) -> str:
+    def _render(self, question: TextQuestion | None, **page_values: Any) -> str:
         defaults: dict[str, Any] = {"answers": (), "problem": "", "levels": LEVELS}
         limits = {"longest": LONGEST_TEXT, "min_words": MIN_WORDS, "most_words": MOST_WORDS}
-        values = {**defaults, **limits, **known, "question": question}
+        values = {**defaults, **limits, **page_values, "question": question}
         return self._templates.render("trace.html", **values)
 
 

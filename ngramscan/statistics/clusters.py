@@ -119,18 +119,18 @@ class ClusteredShare:
         within = (self._squares - self._shares**2)[several] * m / (m - 1)
         return 1 - min(float(within.sum()) / (m.size * between + added), 1.0)
 
-    def difference(self, other: ClusteredShare, level: float = 0.95) -> Estimate:
+    def difference(self, other_share: ClusteredShare, level: float = 0.95) -> Estimate:
         """Estimate how much larger the other share is, by Newcombe's interval for pairs."""
-        estimates = self.estimate(level), other.estimate(level)
-        return correlated_difference(*estimates, self._correlation(other))
+        estimates = self.estimate(level), other_share.estimate(level)
+        return correlated_difference(*estimates, self._correlation(other_share))
 
-    def ratio(self, other: ClusteredShare, level: float) -> Estimate:
+    def ratio(self, other_share: ClusteredShare, level: float) -> Estimate:
         """Estimate how many times as large as the other share this one is, as `share_ratio`."""
-        counts = (self._found, self._total), (other._found, other._total)
-        sizes = self.effective_size(level), other.effective_size(level)
-        return share_ratio(*counts, level, sizes, self._correlation(other))
+        counts = (self._found, self._total), (other_share._found, other_share._total)
+        sizes = self.effective_size(level), other_share.effective_size(level)
+        return share_ratio(*counts, level, sizes, self._correlation(other_share))
 
-    def p_value(self, other: ClusteredShare, generator: np.random.Generator) -> float:
+    def p_value(self, other_share: ClusteredShare, generator: np.random.Generator) -> float:
         """Test whether the other mean of clusters' shares is equal; both have the same clusters.
 
         The differences of the clusters change sign. If clusters have unequal numbers of
@@ -141,25 +141,27 @@ class ClusteredShare:
         from ngramscan.statistics.sign_tests import sign_flip_test
 
         # Sorted, so that the order of clusters, which has no meaning, does not matter.
-        p = sign_flip_test(np.sort(other._shares - self._shares), generator).value
-        if (self._sizes == other._sizes).all():
+        p = sign_flip_test(np.sort(other_share._shares - self._shares), generator).value
+        if (self._sizes == other_share._sizes).all():
             return p
-        return _least_p(p, lambda p: self.difference(other, 1 - p))
+        return _least_p(p, lambda p: self.difference(other_share, 1 - p))
 
-    def _correlation(self, other: ClusteredShare) -> float:
+    def _correlation(self, other_share: ClusteredShare) -> float:
         """Return the correlation of two shares of which some observations are of the same clusters.
 
         Above zero it has Newcombe's continuity correction for one observation of each cluster, and
         then is his φ. 0 if a share does not vary.
         Source: Newcombe 1998, method 10, Statistics in Medicine 17, 2635-2650.
         """
-        deviations, other_deviations = self._deviations(), other._deviations()
-        _, at_own, at_other = np.intersect1d(self._clusters, other._clusters, return_indices=True)
+        deviations, other_deviations = self._deviations(), other_share._deviations()
+        _, at_own, at_other = np.intersect1d(
+            self._clusters, other_share._clusters, return_indices=True
+        )
         squares = float(deviations @ deviations) * float(other_deviations @ other_deviations)
         if not squares:
             return 0.0
         correlation = float(deviations[at_own] @ other_deviations[at_other]) / math.sqrt(squares)
-        spread = math.sqrt(self._binomial_square() * other._binomial_square())
+        spread = math.sqrt(self._binomial_square() * other_share._binomial_square())
         return max(correlation - 0.5 / spread, 0.0) if correlation > 0 else correlation
 
     def _deviations(self) -> Floats:

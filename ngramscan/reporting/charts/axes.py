@@ -131,8 +131,8 @@ def _power(part: int, exponent: int) -> str:
 
 
 def _tick_text(value: float, unit: Unit) -> str:
-    shown = value if unit == "number" else 100 * value
-    text = f"{shown:z,.10g}".replace("-", "−")
+    scaled = value if unit == "number" else 100 * value
+    text = f"{scaled:z,.10g}".replace("-", "−")
     return f"{text}%" if unit == "percent" else text
 
 

@@ -39,15 +39,16 @@ class _Box:
     top: float
     bottom: float
 
-    def covers(self, other: _Box) -> bool:
-        is_beside = self.right < other.left or other.right < self.left
-        return not (is_beside or self.bottom < other.top or other.bottom < self.top)
+    def covers(self, other_box: _Box) -> bool:
+        is_beside = self.right < other_box.left or other_box.right < self.left
+        return not (is_beside or self.bottom < other_box.top or other_box.bottom < self.top)
 
 
 def name_spots(spots: Sequence[Spot]) -> list[Markup]:
     """Return the names of marks: each at the first side of its mark where there is room."""
     taken = [
-        _Box(one.share - 1, one.share + 1, one.level - _MARK, one.level + _MARK) for one in spots
+        _Box(spot.share - 1, spot.share + 1, spot.level - _MARK, spot.level + _MARK)
+        for spot in spots
     ]
     parts = []
     for spot in spots:
@@ -55,7 +56,7 @@ def name_spots(spots: Sequence[Spot]) -> list[Markup]:
         free = [
             (anchor, level)
             for anchor, level in places
-            if not any(_box(spot, anchor, level).covers(other) for other in taken)
+            if not any(_box(spot, anchor, level).covers(taken_box) for taken_box in taken)
         ]
         anchor, level = (free or places)[0]
         taken.append(_box(spot, anchor, level))

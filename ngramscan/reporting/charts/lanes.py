@@ -108,8 +108,8 @@ def draw_lanes(chart: LaneChart, look: Look) -> Markup:
             parts.append(_text(group, "0", level, look, class_="group", font_weight="bold"))
             y += 0 if look.labels_beside else look.font + 6
         for lane in lanes:
-            drawn, y = _lane(lane, across, y, look, len(chart.names))
-            parts.append(drawn)
+            lane_markup, y = _lane(lane, across, y, look, len(chart.names))
+            parts.append(lane_markup)
     grid = ticks_across(across, top, y, chart.value_name, look.font)
     class_ = f"plot {look.name}"
     return canvas(chart.summary, y + 2.4 * look.font + 8, head, grid, *parts, class_=class_)
@@ -193,8 +193,8 @@ def legend_in_lines(names: Mapping[str, int], look: Look) -> tuple[Markup, float
     step, width = look.font + 5, 100 / look.in_line
     most = int(width / look.character) - 3
     parts = []
-    shown = [*names.items()][:_MOST_NAMES]
-    for place, (name, style) in enumerate(shown):
+    listed = [*names.items()][:_MOST_NAMES]
+    for place, (name, style) in enumerate(listed):
         row, column = divmod(place, look.in_line)
         x, middle = column * width, step * row + look.font / 2 + 3
         sign = glyph(style, f"{x + 1.5:g}%", f"{middle:g}", True, look.mark)
@@ -202,10 +202,10 @@ def legend_in_lines(names: Mapping[str, int], look: Look) -> tuple[Markup, float
         level = {"x": f"{x + 3.5:g}%", "y": f"{middle + look.font * 0.35:g}"}
         text = short(name, most)
         parts.append(small(text, class_="series", font_size=f"{look.font:g}", **level))
-    bottom = step * math.ceil(len(shown) / look.in_line)
-    if len(names) > len(shown):
-        rest = f"… and {len(names) - len(shown):,} more; the tooltips name them"
+    bottom = step * math.ceil(len(listed) / look.in_line)
+    if len(names) > len(listed):
+        remark = f"… and {len(names) - len(listed):,} more; the tooltips name them"
         y = f"{bottom + look.font:g}"
-        parts.append(small(rest, class_="series", x="0", y=y, font_size=f"{look.font:g}"))
+        parts.append(small(remark, class_="series", x="0", y=y, font_size=f"{look.font:g}"))
         bottom += step
     return join(parts), bottom + 4

@@ -25,8 +25,8 @@ def name_of(value: Any, heading: str = "") -> str:
 def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
     """Return a row in words, rounded as in tables."""
     label, series = names
-    known = [label, series] if series != label and plot.series not in plot.label else [label]
-    head = ", ".join(filter(None, known))
+    names_shown = [label, series] if series != label and plot.series not in plot.label else [label]
+    head = ", ".join(filter(None, names_shown))
     value = value_text(row.get(plot.value), unit)
     parts = [f"{plot.columns[plot.value].heading} {value}", _limits(row, plot.limits, unit)]
     if plot.across:
@@ -57,17 +57,17 @@ def _interval(row: Row) -> str:
 
 def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) -> str:
     """Return the text alternative of a figure."""
-    known = [point for point in points if point.size.value is not None]
+    known_points = [point for point in points if point.size.value is not None]
     scale = "a logarithmic" if axis.is_log else "a linear"
     text = f"{title}. {len(points):,} marks of {value_name} on {scale} axis"
-    if not known:
+    if not known_points:
         return f"{text}; all values are unknown."
-    least = min(known, key=lambda point: point.size.value or 0.0)
-    most = max(known, key=lambda point: point.size.value or 0.0)
-    shown = [
+    least = min(known_points, key=lambda point: point.size.value or 0.0)
+    most = max(known_points, key=lambda point: point.size.value or 0.0)
+    extremes = [
         f"{value_text(point.size.value, axis.unit)} ({point.label})" for point in (least, most)
     ]
-    return f"{text}, from {shown[0]} to {shown[1]}."
+    return f"{text}, from {extremes[0]} to {extremes[1]}."
 
 
 def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Point]) -> str:

@@ -155,8 +155,10 @@ def _aside(points: Sequence[Point]) -> str:
 def _between(axis: Axis, asides: Mapping[str, str]) -> Across:
     """Return an axis between labels and the numbers beside them."""
     labels = (text for label in asides for text in wrap(label))
-    left, right = (max(map(len, texts)) * _CHARACTER for texts in (labels, asides.values()))
-    return Across(axis, start=left + _GAP, stop=100 - right - _GAP)
+    label_width, aside_width = (
+        max(map(len, texts)) * _CHARACTER for texts in (labels, asides.values())
+    )
+    return Across(axis, start=label_width + _GAP, stop=100 - aside_width - _GAP)
 
 
 def draw_scatter(panel: Panel) -> Markup:
@@ -229,16 +231,16 @@ def _legend(panel: Panel, top: float) -> tuple[Markup, float]:
     head = legend(names, top + 6)
     bottom = top + LINE * len(names)
     if len(panel.names) > len(names):
-        rest = f"… and {len(panel.names) - len(names)} more; the tooltips name them"
-        head += tag("text", rest, class_="series", x="20", y=f"{bottom + 10:g}")
+        remark = f"… and {len(panel.names) - len(names)} more; the tooltips name them"
+        head += tag("text", remark, class_="series", x="20", y=f"{bottom + 10:g}")
         bottom += LINE
     return head, (bottom + 10 if names else bottom)
 
 
 def _lane(point: Point, across: Across, y: float) -> Markup:
     hit = tag("rect", x="0", y=f"{y - _LANE / 2:g}", width="100%", height=_LANE, **_INVISIBLE)
-    drawn = _range(point, point.size, lambda value: (across.at(value), f"{y:g}"), 0)
-    return _row(point, hit, drawn)
+    markup = _range(point, point.size, lambda value: (across.at(value), f"{y:g}"), 0)
+    return _row(point, hit, markup)
 
 
 def _row(point: Point, *children: Markup) -> Markup:
@@ -279,8 +281,8 @@ def _spot(point: Point, across: Across, down: Down) -> Markup:
 
 
 def _middle(point: Point, down: Down) -> str:
-    given = (point.size.value, point.size.low, point.size.high)
-    return down.at(next(value for value in given if value is not None))
+    ends = (point.size.value, point.size.low, point.size.high)
+    return down.at(next(value for value in ends if value is not None))
 
 
 def _steps(panel: Panel, across: Across, down: Down) -> Markup:
@@ -298,9 +300,11 @@ def _steps(panel: Panel, across: Across, down: Down) -> Markup:
 
 
 def _frontier(panel: Panel, across: Across, down: Down) -> Markup:
-    known = [point for point in panel.points if point.on_frontier and point.size.value is not None]
+    on_frontier = [
+        point for point in panel.points if point.on_frontier and point.size.value is not None
+    ]
     parts = []
-    for point, following in pairwise(sorted(known, key=_place_across)):
+    for point, following in pairwise(sorted(on_frontier, key=_place_across)):
         y, x = down.at(point.size.value or 0.0), across.at(_place_across(following))
         parts.append(line("frontier", (across.at(_place_across(point)), y), (x, y)))
         parts.append(line("frontier", (x, y), (x, down.at(following.size.value or 0.0))))

@@ -116,28 +116,28 @@ def _clean(value: Any) -> str:
 def short(text: str, width: int = _LONGEST) -> str:
     """Return a text on one line, cut where it is longer than some columns."""
     line = " ".join(marked_line(text[: 4 * _LONGEST]).split())
-    start, rest = _cut(line, width)
-    return f"{start}…" if rest else start
+    start, remainder = _cut(line, width)
+    return f"{start}…" if remainder else start
 
 
 def wrap(text: str) -> list[str]:
     """Return a label in at most two lines that fit on a phone."""
-    first, rest = _cut(short(text), _COLUMNS)
-    if not rest:
+    first, second = _cut(short(text), _COLUMNS)
+    if not second:
         return [first or "–"]
-    if " " in first and not rest.startswith(" "):
+    if " " in first and not second.startswith(" "):
         first, _, begun = first.rpartition(" ")
-        rest = begun + rest
-    return [first, short(rest, _COLUMNS - 1)]
+        second = begun + second
+    return [first, short(second, _COLUMNS - 1)]
 
 
 def _cut(text: str, width: int) -> tuple[str, str]:
     if text.isascii():
         return text[:width], text[width:]
-    left = width
+    room = width
     for place, char in enumerate(text):
-        left -= 2 if east_asian_width(char) in "WF" else 1
-        if left < 0:
+        room -= 2 if east_asian_width(char) in "WF" else 1
+        if room < 0:
             return text[:place], text[place:]
     return text, ""
 
@@ -157,7 +157,7 @@ def _shape(number: int, scale: float) -> str:
         radius, width = f"{5 * scale:g}", f"{10 * scale:g}"
         arc = f"a{radius} {radius} 0 1 0"
         return f"M-{radius} 0{arc} {width} 0{arc}-{width} 0z"
-    return _LENGTH.sub(lambda found: f"{float(found[0]) * scale:.3g}", _SHAPES[number])
+    return _LENGTH.sub(lambda match: f"{float(match[0]) * scale:.3g}", _SHAPES[number])
 
 
 def end(x: str, y: str, turn: int, is_arrow: bool) -> Markup:
@@ -198,13 +198,13 @@ def ticks_across(across: Across, top: float, bottom: float, name: str, font: flo
     for tick in across.axis.ticks:
         x = across.at(tick.value)
         parts.append(line("grid", (x, f"{top:g}"), (x, f"{bottom:g}"), data_tick=repr(tick.value)))
-        shown: dict[str, str] = {"x": x, "text_anchor": "middle"}
+        position: dict[str, str] = {"x": x, "text_anchor": "middle"}
         # A long one has no room in the margin of a phone.
         if len(tick.text) > 4 and tick.place > 0.94:
-            shown = {"x": x, "text_anchor": "end"}
+            position = {"x": x, "text_anchor": "end"}
         elif len(tick.text) > 4 and tick.place < 0.05:
-            shown = {"x": x, "text_anchor": "start"}
-        parts.append(small(tick.text, y=f"{bottom + font + 3:g}", font_size=size, **shown))
+            position = {"x": x, "text_anchor": "start"}
+        parts.append(small(tick.text, y=f"{bottom + font + 3:g}", font_size=size, **position))
     below = f"{bottom + 2 * font + 8:g}"
     label = small(name, x=f"{across.stop:g}%", y=below, text_anchor="end", font_size=size)
     return join([*parts, label])

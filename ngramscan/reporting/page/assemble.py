@@ -90,7 +90,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
     from markupsafe import Markup  # slow to import, with jinja2
 
     order = [kind.title for kind in all_kinds()]
-    results = sorted(results, key=lambda one: order.index(one.kind.title))
+    results = sorted(results, key=lambda result: order.index(result.kind.title))
     kinds = Counter(result.kind.name for result in results)
     families = count_families(results)
     parts = [*_parts_of(results, kinds, families)]
@@ -121,7 +121,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             methods=methods,
             kinds=kinds,
             procedures={
-                name: procedures_of(one for one in results if one.kind.methods == name)
+                name: procedures_of(result for result in results if result.kind.methods == name)
                 for name in methods
             },
             style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
@@ -134,14 +134,14 @@ def _parts_of(
     results: Sequence[Results], kinds: Mapping[str, int], families: int
 ) -> Iterator[_Part]:
     """Yield the parts of a page; `kinds` has how many results there are of each kind."""
-    left = MOST_BYTES
+    bytes_left = MOST_BYTES
     for n, result in enumerate(results, 1):
         # What a file doesn't need is for the next ones.
-        share = left // (len(results) - n + 1)
+        share = bytes_left // (len(results) - n + 1)
         traced = mark_texts(result, share // 2)
         of_traced = traced.size_bytes if traced else 0
         table = show_rows(result, share - of_traced)
-        left -= of_traced + table.size_bytes
+        bytes_left -= of_traced + table.size_bytes
         yield _Part(
             f"rows-{n}",
             result,
@@ -159,13 +159,13 @@ def _parts_of(
 
 def _without(part: _Part, texts: Collection[str]) -> _Part:
     """Return a part without the sentences that the first screen has for the whole page."""
-    rest = [sentence for sentence in part.sentences if sentence.text not in texts]
-    return replace(part, sentences=rest)
+    further = [sentence for sentence in part.sentences if sentence.text not in texts]
+    return replace(part, sentences=further)
 
 
 def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | None:
     """Return the figure of the first screen: that of the weightiest finding with one."""
-    order = [parts[one.part] for one in findings] + [*parts]
+    order = [parts[finding.part] for finding in findings] + [*parts]
     return next((part.opening[0] for part in order if part.opening), None)
 
 
@@ -205,10 +205,10 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
             first, last = min(values), max(values)
             yield name, first if first == last else f"{first} to {last}"
             continue
-        shown = [_said(value) for value in list(values)[:_MOST_LINES]]
-        rest = len(values) - len(shown)
-        more = f" and {rest:,} more" if rest > 0 else ""
-        yield name, ", ".join(shown) + more
+        listed = [_said(value) for value in list(values)[:_MOST_LINES]]
+        n_others = len(values) - len(listed)
+        more = f" and {n_others:,} more" if n_others > 0 else ""
+        yield name, ", ".join(listed) + more
 
 
 def _said(value: Any) -> str:
@@ -223,8 +223,9 @@ def _missing(results: Results, table: Shown) -> Iterator[str]:
     """Yield what is not in the rows, as far as their run or the rows themselves say it."""
     if results.run:
         yield from results.run.failures
-    if table.total > table.kept:
-        yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
+    if table.total > table.rows_on_page:
+        left_out = counted(table.total - table.rows_on_page, "row")
+        yield f"{left_out} of the file, which the page doesn't have"
     value = results.kind.plots[0].value if results.kind.plots else ""
     if value and (absent := sum(row[value] is None for row in results.rows)):
         noun = _MEASURES.get(value, results.kind.columns[value].heading)

@@ -70,7 +70,7 @@ class Shown:
     """The rows of one file, as a page shows them."""
 
     total: int
-    kept: int
+    rows_on_page: int
     """Rows that the page has."""
     same: Sequence[tuple[Column, Cell]]
     """Columns with the same value in all rows."""
@@ -100,16 +100,23 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     limits = {end for column in columns for end in column.limits or ()}
     constant -= limits | {column.name for column in columns if column.limits}
     table = [column for column in columns if column.name not in constant | limits]
-    shown = [column.name for column in columns if column.name not in constant]
-    cells = [[_cell(row, one, is_concordance) for one in table] for row in rows[:FIRST_ROWS]]
-    texts, cut_texts, size_bytes = _bounded(rows, shown, [*map(_html_size, cells)], most_bytes)
+    shown_names = [column.name for column in columns if column.name not in constant]
+    cells = [[_cell(row, column, is_concordance) for column in table] for row in rows[:FIRST_ROWS]]
+    texts, cut_texts, size_bytes = _bounded(
+        rows, shown_names, [*map(_html_size, cells)], most_bytes
+    )
     data = {
         "columns": names,
-        "shown": shown,
+        "shown": shown_names,
         "table": [
-            {"name": one.name, "heading": one.heading, "limits": one.limits, "unit": one.unit}
-            | {"isNumber": one.is_number}
-            for one in table
+            {
+                "name": column.name,
+                "heading": column.heading,
+                "limits": column.limits,
+                "unit": column.unit,
+            }
+            | {"isNumber": column.is_number}
+            for column in table
         ],
         "concordance": is_concordance,
         "same": {name: _plain(first[name])[0] for name in names if name in constant},
@@ -119,8 +126,12 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     return Shown(
         len(rows) + results.left_out,
         len(texts),
-        [(one, _cell(first, one, False)) for one in same if not _is_nothing(first[one.name])],
-        [one.heading for one in same if _is_nothing(first[one.name])],
+        [
+            (column, _cell(first, column, False))
+            for column in same
+            if not _is_nothing(first[column.name])
+        ],
+        [column.heading for column in same if _is_nothing(first[column.name])],
         table,
         cells[: len(texts)],
         f'{start},"rows":[{",".join(texts)}]}}',
@@ -151,8 +162,8 @@ def _ordered(results: Results) -> list[str]:
     """
     sides = (*_SIDES, "metadata") if {*_SIDES} <= {*results.columns} else ()
     labels = [label for label in results.kind.labels if label not in {"document", *sides}]
-    found = (*(plot.value for plot in results.kind.plots), *_FOUND)
-    order = dict.fromkeys((*labels, *sides, *results.kind.labels, *found, *results.columns))
+    value_columns = (*(plot.value for plot in results.kind.plots), *_FOUND)
+    order = dict.fromkeys((*labels, *sides, *results.kind.labels, *value_columns, *results.columns))
     return [name for name in order if name in results.columns]
 
 
@@ -171,8 +182,8 @@ def _column(name: str, results: Results, constant: set[str], is_concordance: boo
     return Column(name, heading + _HEADED[unit], unit, is_number, ends if is_joined else None)
 
 
-def _is_same(value: Any, other: Any) -> bool:
-    return type(value) is type(other) and value == other
+def _is_same(value: Any, first_value: Any) -> bool:
+    return type(value) is type(first_value) and value == first_value
 
 
 def _is_nothing(value: Any) -> bool:
@@ -185,7 +196,7 @@ def _is_numeric(values: Iterator[Any]) -> bool:
 
 
 def _bounded(
-    rows: Sequence[Mapping[str, Any]], shown: Sequence[str], html: Sequence[int], most_bytes: int
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], html: Sequence[int], most_bytes: int
 ) -> tuple[list[str], int, int]:
     """Return the JSON of as many rows as some bytes hold, the number of cut texts, and all bytes.
 
@@ -194,7 +205,7 @@ def _bounded(
     texts: list[str] = []
     cut = size = 0
     for n, row in enumerate(rows):
-        values = [_plain(row[name]) for name in shown]
+        values = [_plain(row[name]) for name in names]
         text = _in_script([value for value, _ in values])
         added = len(text.encode()) + 1 + (html[n] if n < len(html) else 0)
         if size + added > most_bytes:
@@ -264,9 +275,9 @@ def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> 
     text = shown_number(value, unit)
     if any(limit is not None for limit in limits):
         ends = zip(("-∞", "∞"), limits, strict=True)
-        shown = [none if end is None else shown_number(end, unit) for none, end in ends]
-        text += f" [{', '.join(shown)}]"
-    exact, *ends_exact = ("" if one is None else str(one) for one in (value, *limits))
+        ends_shown = [none if end is None else shown_number(end, unit) for none, end in ends]
+        text += f" [{', '.join(ends_shown)}]"
+    exact, *ends_exact = ("" if number is None else str(number) for number in (value, *limits))
     return Cell("number", text, exact, (ends_exact[0], ends_exact[1]) if limits else None)
 
 
@@ -274,8 +285,8 @@ def _text(value: str, side: str) -> Cell:
     most = _SIDE if side else _CUT
     if len(value) <= most:
         return Cell("text", marked_line(value), side=side)
-    shown = value[-most:] if side == "left" else value[:most]
-    text = f"… {marked_line(shown)}" if side == "left" else f"{marked_line(shown)} …"
+    excerpt = value[-most:] if side == "left" else value[:most]
+    text = f"… {marked_line(excerpt)}" if side == "left" else f"{marked_line(excerpt)} …"
     return Cell("long", text, whole=visible(shortened(value, MOST_TEXT)), side=side)
 
 
@@ -290,9 +301,9 @@ def source_of(metadata: str) -> tuple[str, str]:
     inner = outer.get("metadata")
     for name in ("url", "source", "id", "path"):
         for place in (inner, outer):
-            given = place.get(name) if isinstance(place, dict) else None
-            if isinstance(given, str) and given:
-                return given, given if _is_of_the_web(given) else ""
+            source = place.get(name) if isinstance(place, dict) else None
+            if isinstance(source, str) and source:
+                return source, source if _is_of_the_web(source) else ""
     return metadata, ""
 
 

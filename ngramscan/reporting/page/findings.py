@@ -62,28 +62,32 @@ class Finding:
 def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[Finding]:
     """Return the findings of some parts, each with its sentences, in the order of their weight."""
     places = sorted(range(len(parts)), key=lambda place: weight_of(parts[place][0]))
-    known = {
+    candidates = {
         place: [sentence.text for sentence in parts[place][1] if sentence.is_finding]
         for place in places
     }
-    if not any(known.values()):
-        known = {place: [sentence.text for sentence in parts[place][1][:1]] for place in places}
+    if not any(candidates.values()):
+        candidates = {
+            place: [sentence.text for sentence in parts[place][1][:1]] for place in places
+        }
     # Comparisons may have differences in both directions; others have one sentence at first.
     first = [
         (place, text)
         for place in places
-        for text in known[place][: 2 if parts[place][0].kind.name == "compare" else 1]
+        for text in candidates[place][: 2 if parts[place][0].kind.name == "compare" else 1]
     ]
-    rest = [(place, text) for place in places for text in known[place]]
-    found: list[Finding] = []
+    all_candidates = [(place, text) for place in places for text in candidates[place]]
+    findings: list[Finding] = []
     size = 0
-    for place, text in dict.fromkeys([*first, *rest]):
+    for place, text in dict.fromkeys([*first, *all_candidates]):
         size += len(text)
-        is_enough = len(found) >= _LEAST and (size > _MOST_CHARACTERS or (place, text) not in first)
-        if is_enough or len(found) == _MOST:
+        is_enough = len(findings) >= _LEAST and (
+            size > _MOST_CHARACTERS or (place, text) not in first
+        )
+        if is_enough or len(findings) == _MOST:
             break
-        found.append(Finding(text, place, ", ".join(_scope(parts[place][0], text))))
-    return found
+        findings.append(Finding(text, place, ", ".join(_scope(parts[place][0], text))))
+    return findings
 
 
 def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
@@ -110,7 +114,7 @@ def _scope(results: Results, text: str) -> Iterator[str]:
         name
         for name in _SCOPE
         if row.get(name) not in {None, ""}
-        and all(other.get(name) == row[name] for other in results.rows)
+        and all(any_row.get(name) == row[name] for any_row in results.rows)
         and not _is_named(row[name], text)
     ]
     if where := scope_of(row, columns).strip():

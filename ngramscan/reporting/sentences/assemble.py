@@ -73,12 +73,12 @@ def sentences(results: Results, families: int | None = None) -> list[Sentence]:
     """
     if families is None:
         families = count_families([results])
-    found = list(SAY[results.kind.name](results.rows, level_of_each(families)))
-    if families > 1 and any(sentence.is_claim for sentence in found):
-        found.append(Sentence(describe_level(families)))
-    if any(sentence.has_interval for sentence in found):
-        found.append(Sentence(describe_brackets(results.rows)))
-    return [*_about_left_out(results), *found]
+    statements = list(SAY[results.kind.name](results.rows, level_of_each(families)))
+    if families > 1 and any(sentence.is_claim for sentence in statements):
+        statements.append(Sentence(describe_level(families)))
+    if any(sentence.has_interval for sentence in statements):
+        statements.append(Sentence(describe_brackets(results.rows)))
+    return [*_about_left_out(results), *statements]
 
 
 def describe_brackets(rows: Sequence[Row]) -> str:

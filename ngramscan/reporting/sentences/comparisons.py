@@ -70,7 +70,9 @@ def _accuracies(row: Row) -> str:
     pair = [row.get(f"accuracy_{side}") for side in ("treatment", "baseline")]
     if None in pair:
         return ""
-    return " against ".join(f"{number(one, is_share=True)}%" for one in pair if one is not None)
+    return " against ".join(
+        f"{number(accuracy, is_share=True)}%" for accuracy in pair if accuracy is not None
+    )
 
 
 COMPARED = Difference(
@@ -114,11 +116,11 @@ def _places(group: Sequence[Row], rows: Sequence[Row]) -> str:
     has_models = len({row.get("model") for row in rows}) > 1
     columns = ("dataset", "group", "rule") if has_models else _WHERE
     where = scope_of(ranked[0], columns)
-    of = "" if ranked[0].get("rank_of") is None else f" of {number(ranked[0]['rank_of'])}"
+    among = "" if ranked[0].get("rank_of") is None else f" of {number(ranked[0]['rank_of'])}"
     texts: list[str] = []
     for row in ranked[:_MOST_RANKED]:
         name = named(row["method"]) + (scope_of(row, ("model",)) if has_models else "")
-        verb, place = (" ranks", f"{of}{where}") if not texts else ("", "")
+        verb, place = (" ranks", f"{among}{where}") if not texts else ("", "")
         limits = f"[{_end(row.get('rank_low'))}, {_end(row.get('rank_high'))}]"
         texts.append(f"{name}{verb} {ordinal(row['rank'])} {limits}{place}")
     if (others := len(ranked) - _MOST_RANKED) > 0:
@@ -132,8 +134,8 @@ def _end(limit: float | None) -> str:
 
 def say_averages(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `compare --averages`, those of all models first."""
-    known = known_rows(rows, "difference")
-    order = sorted(known, key=lambda row: row.get("model") != ALL)
+    known_averages = known_rows(rows, "difference")
+    order = sorted(known_averages, key=lambda row: row.get("model") != ALL)
     for row in order[:_MOST_LISTS]:
         ends = _AVERAGE.ends(row)
         interval = f" [{ends}]" if ends else ""
@@ -144,9 +146,9 @@ def say_averages(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         where += "," if "," in where else ""
         text = f"{_average(row)} of {pair}{where}"
         points = _AVERAGE.text(row["difference"])
-        of = "" if row.get("n") is None else f", n = {number(row['n'])}"
+        count = "" if row.get("n") is None else f", n = {number(row['n'])}"
         yield Sentence(
-            f"{text} is {points} points{interval}{both}{of}.",
+            f"{text} is {points} points{interval}{both}{count}.",
             is_finding=bool(ends),
             has_interval=bool(ends),
         )

@@ -65,10 +65,10 @@ def _how_many(rows: Sequence[Row]) -> str:
 def _occurs(rule: object, corpus: str, n: int) -> str:
     """Return what dirty questions do, as a clause that names the rule."""
     s = "s" if n < 2 else ""
-    known = _RULE.fullmatch(str(rule))
-    if not known:
+    parsed = _RULE.fullmatch(str(rule))
+    if not parsed:
         return f"{'is' if n < 2 else 'are'} dirty in {corpus} (rule {named(rule)})"
-    name, width = known[1], known[2]
+    name, width = parsed[1], parsed[2]
     if name == "gpt3":
         return f"share{s} {width} in a row with {corpus} (rule {name})"
     if name.startswith("gpt4"):

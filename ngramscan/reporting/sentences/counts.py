@@ -67,15 +67,15 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
     """Say which phrase is the most frequent in most corpora, and how frequent it is."""
     by_index = group_rows(rows, "index")
     tops = [max(group, key=_occurrences) for group in by_index.values()]
-    known = [row for row in tops if row["occurrences"]]
+    occurring = [row for row in tops if row["occurrences"]]
     phrases = group_rows(rows, "query")
-    if not known:
+    if not occurring:
         none = f"None of {count_of(len(phrases), 'phrase')} occurs"
         if len(phrases) == 1:
             none = f"{phrase_of(rows[0])} does not occur"
         where = corpora(len(by_index)) if len(by_index) > 1 else corpus(rows[0].get("index"))
         return Sentence(f"{none} in {where}.", is_finding=True)
-    query, times = Counter(row.get("query") for row in known).most_common(1)[0]
+    query, times = Counter(row.get("query") for row in occurring).most_common(1)[0]
     places = [row for row in rows if row.get("query") == query and row["occurrences"]]
     said, amounts = phrase_of(places[0]), _amounts(places)
     if len(phrases) == 1:
@@ -87,7 +87,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
             n = len(by_index)
             said += f" in {all_of(n) if times == n else f'{number(times)} of {corpora(n)}'}"
         said += f": {amounts}"
-        if without := len(by_index) - len(known):
+        if without := len(by_index) - len(occurring):
             which = "the other" if without == 1 and len(by_index) == 2 else number(without)
             said += f"; {which} {'has' if without == 1 else 'have'} none of them"
     return Sentence(f"{said}.", is_finding=True, has_interval="[" in amounts)
@@ -132,8 +132,8 @@ def _amount(row: Row) -> str:
 
 def with_rates(rows: Sequence[Row]) -> list[Row]:
     """Return the rows whose rate per gigabyte says something: the corpus is not small."""
-    known = known_rows(rows, "per_gigabyte")
-    return [row for row in known if row.get("bytes") is None or row["bytes"] >= LEAST_BYTES]
+    rated = known_rows(rows, "per_gigabyte")
+    return [row for row in rated if row.get("bytes") is None or row["bytes"] >= LEAST_BYTES]
 
 
 # Several snapshots, and phrases that are not there
@@ -141,13 +141,13 @@ def with_rates(rows: Sequence[Row]) -> list[Row]:
 
 def _say_snapshots(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say how the most frequent phrase moved from the first snapshot to the last."""
-    known = with_rates(rows)
-    snapshots = [*times_of((row.get("index") for row in known), fewest=2)]
+    rated = with_rates(rows)
+    snapshots = [*times_of((row.get("index") for row in rated), fewest=2)]
     if not snapshots:
         return
     first, last = snapshots[0], snapshots[-1]
-    begun = {row.get("query"): row for row in known if row.get("index") == first}
-    ended = {row.get("query"): row for row in known if row.get("index") == last}
+    begun = {row.get("query"): row for row in rated if row.get("index") == first}
+    ended = {row.get("query"): row for row in rated if row.get("index") == last}
     in_both = [query for query in begun if query in ended]
     if not in_both:
         return

@@ -75,17 +75,17 @@ class Difference:
 
     def say(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[Sentence]:
         """Yield the sentences about rows: the differences that were shown, then the others."""
-        known = known_rows(rows, "difference")
-        texts = [*self._shown(known, alpha), *self._not_shown(known, alpha)]
+        computed = known_rows(rows, "difference")
+        texts = [*self._shown(computed, alpha), *self._not_shown(computed, alpha)]
         for text in texts:
             yield replace(finding(text), is_claim=True)
-        for text in gaps_of_differences(rows, known):
+        for text in gaps_of_differences(rows, computed):
             yield Sentence(text)
 
-    def _shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
+    def _shown(self, computed: Sequence[Row], alpha: float) -> Iterator[str]:
         """Yield the largest difference of each pair and direction, and how many others it has."""
         groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-        for row in known:
+        for row in computed:
             if is_shown(row, alpha):
                 groups[row["difference"] < 0, *self.subjects(row)].append(row)
         weightiest = {key: max(group, key=_weight) for key, group in groups.items()}
@@ -100,15 +100,15 @@ class Difference:
             where = scope_of(row, self.labels)
             text = f"{first_subject} {verb} {second}{where}{self._numbers(row)}"
             yield f"{text}{_one_of(len(groups[key]), is_largest=row.get('model') != ALL)}."
-        if rest := sum(len(groups[key]) for key in order[_MOST_PAIRS:]):
-            if rest == 1:
+        if n_others := sum(len(groups[key]) for key in order[_MOST_PAIRS:]):
+            if n_others == 1:
                 yield "One other difference is shown, between another pair."
             else:
-                yield f"{number(rest)} other differences are shown, between other pairs."
+                yield f"{number(n_others)} other differences are shown, between other pairs."
 
-    def _not_shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
+    def _not_shown(self, computed: Sequence[Row], alpha: float) -> Iterator[str]:
         """Yield that differences were not shown, with the one that is known least precisely."""
-        others = [row for row in known if not is_shown(row, alpha)]
+        others = [row for row in computed if not is_shown(row, alpha)]
         if not others:
             return
         # An interval without 0 would look like a difference that is shown.
@@ -124,15 +124,15 @@ class Difference:
             return
         widest = ""
         if _width(row) > 0:
-            where = scope_of(row, self.labels, known)
+            where = scope_of(row, self.labels, computed)
             both = f"{first} against {second}{self.topic(row)}"
             of_them = " with 0" if 0 < len(with_zero) < len(others) else ""
             widest = f"; the widest interval{of_them} is that of {both}{where}{numbers}"
             if not is_shown(row):  # which is said of all of them
                 widest += reason
         widest = f"{_nearly_shown(others, alpha)}{widest}"
-        if len(others) < len(known):
-            some = f"{number(len(others))} of {number(len(known))} comparisons"
+        if len(others) < len(computed):
+            some = f"{number(len(others))} of {number(len(computed))} comparisons"
             yield f"For the other {some}, no difference is shown{widest}."
             return
         some = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
@@ -145,7 +145,7 @@ class Difference:
         facts.append(points_and_p(row))
         if n:
             facts.append(n)
-        further = "".join(f", {one}" for one in self.more(row))
+        further = "".join(f", {remark}" for remark in self.more(row))
         return f"{further}: {', '.join(facts)}"
 
 
@@ -195,20 +195,20 @@ def _one_of(n: int, *, is_largest: bool) -> str:
     return f", {which} of {some} such differences"
 
 
-def gaps_of_differences(rows: Sequence[Row], known: Sequence[Row]) -> Iterator[str]:
+def gaps_of_differences(rows: Sequence[Row], computed: Sequence[Row]) -> Iterator[str]:
     """Yield why nothing can be claimed about some comparisons."""
-    if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
+    if raw := sum(adjusted_p(row) is None for row in known_rows(computed, "p")):
         some = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
         verb = "is" if raw == 1 else "are"
         yield f"{some} {verb} not adjusted for the number of tests, so nothing is claimed."
-    if unknown := len(rows) - len(known):
+    if unknown := len(rows) - len(computed):
         yield f"No difference could be computed for {number(unknown)} of {number(len(rows))} rows."
-    without = sum(_POINTS.interval(row) == (None, None) for row in known)
-    if without == 1 == len(known):
+    without = sum(_POINTS.interval(row) == (None, None) for row in computed)
+    if without == 1 == len(computed):
         yield "The difference has no interval."
     elif without:
         verb = "has" if without == 1 else "have"
-        yield f"{number(without)} of {number(len(known))} differences {verb} no interval."
+        yield f"{number(without)} of {number(len(computed))} differences {verb} no interval."
 
 
 def why_not(row: Row, alpha: float) -> str:

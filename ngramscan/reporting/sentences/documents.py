@@ -17,13 +17,13 @@ _SAMPLED = "files"
 def say_documents(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `docnorm`."""
     for prefix in ("", _OF_TOKENS):
-        known = known_rows(rows, f"{prefix}documents")
-        if known and not any(row[f"{prefix}documents"] for row in known):
-            yield _say_none(known, prefix)
-        elif known:
-            largest = _largest(known, prefix)
-            yield _say_largest(largest, known, prefix)
-            yield from _say_elsewhere(largest, known, prefix)
+        counted = known_rows(rows, f"{prefix}documents")
+        if counted and not any(row[f"{prefix}documents"] for row in counted):
+            yield _say_none(counted, prefix)
+        elif counted:
+            largest = _largest(counted, prefix)
+            yield _say_largest(largest, counted, prefix)
+            yield from _say_elsewhere(largest, counted, prefix)
         yield from _say_two_estimates(rows, prefix)
     yield from _say_partly(rows)
 
@@ -66,7 +66,7 @@ def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
 def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
     """Return in how many documents a phrase is, and among how many phrases that is the most."""
     name, where = f"{prefix}documents", corpus(row.get("index"))
-    in_index = [one for one in rows if one.get("index") == row.get("index")]
+    in_index = [candidate for candidate in rows if candidate.get("index") == row.get("index")]
     if len(in_index) == 1:
         return f"{_with_limits(row, name)} documents of {where}"
     phrases = count_of(len(group_rows(in_index, "pattern")), "phrase")
@@ -117,15 +117,15 @@ def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
     """Say between what the documents of a phrase are where hidden parts of them matter."""
     lower, upper = (f"{prefix}documents_{end}_estimate" for end in ("lower", "upper"))
     unknown = [row for row in rows if row.get(f"{prefix}documents") is None]
-    found = known_rows(known_rows(unknown, lower), upper)
-    if not found:
+    estimates = known_rows(known_rows(unknown, lower), upper)
+    if not estimates:
         return
-    row = max(found, key=lambda row: row[upper])
+    row = max(estimates, key=lambda row: row[upper])
     said = f"{phrase_of(row, 'pattern')} is in between {number(row[lower])} and"
     said += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
     said += " were truncated"
-    if len(found) > 1:
-        said += f"; so it is with {count_of(len(found), 'number')} in all"
+    if len(estimates) > 1:
+        said += f"; so it is with {count_of(len(estimates), 'number')} in all"
     yield Sentence(f"{said}.", is_finding=True)
 
 

@@ -76,9 +76,9 @@ def count_families(results: Iterable[Results]) -> int:
     command in one file, and counts as so many.
     """
     families: dict[str, list[tuple[frozenset[_Test], int]]] = defaultdict(list)
-    for one in results:
-        if tests := TESTS.get(one.kind.name):
-            families[tests.kind] += _families(one.rows, tests)
+    for result in results:
+        if tests := TESTS.get(result.kind.name):
+            families[tests.kind] += _families(result.rows, tests)
     return sum(runs for some in families.values() for _, runs in _without_parts(some))
 
 
@@ -111,6 +111,6 @@ def _without_parts(
     by_size = sorted(families, key=lambda family: -len(family[0]))
     larger: list[frozenset[_Test]] = []
     for tests, runs in by_size:
-        if not any(tests <= other for other in larger):
+        if not any(tests <= larger_family for larger_family in larger):
             larger.append(tests)
             yield tests, runs

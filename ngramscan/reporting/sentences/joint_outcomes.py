@@ -102,14 +102,14 @@ def _by_test(row: Row) -> str:
     wins, losses, alpha = (row.get(name) for name in ("wins_by_test", "losses_by_test", "alpha"))
     if wins is None or losses is None or alpha is None:
         return ", without a test"
-    found = f"{count_of(wins, 'win')} and {number(losses)} {'loss' if losses == 1 else 'losses'}"
-    return f"; tests at a level of {number(alpha)} each, uncorrected, find {found}"
+    counts = f"{count_of(wins, 'win')} and {number(losses)} {'loss' if losses == 1 else 'losses'}"
+    return f"; tests at a level of {number(alpha)} each, uncorrected, find {counts}"
 
 
 def say_efficiency(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `efficiency`: tokens and accuracy, and the frontier."""
-    known = known_rows(known_rows(rows, "accuracy"), "mean_tokens")
-    groups = group_rows(_together_first(known), *_WHERE)
+    costed = known_rows(known_rows(rows, "accuracy"), "mean_tokens")
+    groups = group_rows(_together_first(costed), *_WHERE)
     for group in [*groups.values()][:_MOST_ROWS]:
         order = sorted(group, key=lambda row: float(row["mean_tokens"]))
         costs = [_cost(row, is_first=row is order[0]) for row in order]
@@ -138,8 +138,8 @@ def _say_frontier(group: Sequence[Row]) -> Iterator[Sentence]:
     names = []
     for row in best:
         share = row.get("frontier_share")
-        known = "" if share is None else f" ({number(share, is_share=True)}% of resamples)"
-        names.append(f"{named(row['method'])}{known}")
+        resampled = "" if share is None else f" ({number(share, is_share=True)}% of resamples)"
+        names.append(f"{named(row['method'])}{resampled}")
     where = scope_of(group[0], _WHERE)
     yield finding(
         f"No other method equals {listed(names, 'or')} in both accuracy and tokens{where}."

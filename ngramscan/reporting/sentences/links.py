@@ -74,10 +74,11 @@ def say_links(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     # A comparison has a row for each index.
     comparisons = [group[0] for group in group_rows(rows, *_COMPARISON).values()]
     yield from COMPARED.say(comparisons, alpha)
-    known = known_rows(rows, "same_direction")
-    if len(known) > 1:
-        same = number(sum(bool(row["same_direction"]) for row in known))
-        text = f"Prevalence and accuracy have the same direction in {same} of {number(len(known))}"
+    with_direction = known_rows(rows, "same_direction")
+    if len(with_direction) > 1:
+        same = number(sum(bool(row["same_direction"]) for row in with_direction))
+        total = number(len(with_direction))
+        text = f"Prevalence and accuracy have the same direction in {same} of {total}"
         yield Sentence(f"{text} rows; that does not imply a link.")
     else:
         yield Sentence("Prevalence and accuracy in one row do not imply a link.")
@@ -85,8 +86,8 @@ def say_links(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
 
 def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Yield how often the phrases of one method occur for one of the other, in each index."""
-    known = known_rows(rows, "prevalence_ratio")
-    pairs = group_rows(known, "treatment", "baseline", "measure")
+    with_ratio = known_rows(rows, "prevalence_ratio")
+    pairs = group_rows(with_ratio, "treatment", "baseline", "measure")
     for (treatment, baseline, measure), group in [*pairs.items()][:_MOST_PAIRS]:
         verb, as_often = _FREQUENT.get(measure, _FREQUENT["occurrences"])
         ratios: list[str] = []
@@ -107,11 +108,11 @@ def say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     yield from _SLOPES.say([row for row in tested if row["baseline"]], alpha)
     placebos = [row for row in every if row.get("role") == _PLACEBO]
     if placebos := known_rows(placebos, "difference"):
-        shown = sum(is_shown(row, alpha) for row in placebos)
+        n_shown = sum(is_shown(row, alpha) for row in placebos)
         tests = count_of(len(placebos), "test")
         counts = "with placebo counts, which can't matter"
-        text = f"In {number(shown)} of {tests} {counts}, a slope is shown, too."
-        if not shown:
+        text = f"In {number(n_shown)} of {tests} {counts}, a slope is shown, too."
+        if not n_shown:
             text = f"No slope is shown in {tests} {counts}."
         yield Sentence(text, is_claim=True)
     yield Sentence(
@@ -126,18 +127,18 @@ def _as_difference(row: Row) -> Row:
 
 def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `link --ranks`: how two orders of methods agree."""
-    known = known_rows(rows, "tau")
-    order = sorted(known, key=lambda row: float(row["tau"]))
-    shown = order if len(order) <= _MOST_TAUS else [order[0], order[-1]]
-    for row in shown:
+    computed = known_rows(rows, "tau")
+    order = sorted(computed, key=lambda row: float(row["tau"]))
+    extremes = order if len(order) <= _MOST_TAUS else [order[0], order[-1]]
+    for row in extremes:
         methods = "" if row.get("methods") is None else f" of {count_of(row['methods'], 'method')}"
         where = scope_of(row, ("index", *_WHERE))
         where += "," if "," in where else ""
         text = f"Kendall's tau of prevalence and accuracy{methods}{where}"
         yield finding(f"{text} is {number(row['tau'])}{_alone(row, rows)}.")
-    if len(shown) < len(order):
+    if len(extremes) < len(order):
         yield Sentence(f"These are the smallest and the largest of {number(len(order))} values.")
-    if unknown := len(rows) - len(known):
+    if unknown := len(rows) - len(computed):
         some = f"{number(unknown)} of {count_of(len(rows), 'row')}"
         yield Sentence(f"Tau could not be computed for {some}.")
     tested = known_rows(rows, "p")

@@ -84,8 +84,8 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
 
 def _place_of(column: str) -> int:
     """Return the place of a column's name in a sentence; rules come last."""
-    known = [*_PREPOSITIONS]
-    return known.index(column if column in known else "index")
+    columns = [*_PREPOSITIONS]
+    return columns.index(column if column in columns else "index")
 
 
 def _is_number(text: str) -> bool:
@@ -100,4 +100,4 @@ def _is_telling(column: str, name: object, rows: Sequence[Row]) -> bool:
     """Tell whether a name is said: it may be that of all rows."""
     if len(rows) == 1 or column in _ALWAYS_NAMED:
         return True
-    return any(other.get(column) != name for other in rows)
+    return any(row.get(column) != name for row in rows)

@@ -73,12 +73,12 @@ def finding(text: str) -> Sentence:
 
 def listed(texts: Sequence[str], last: str = "and", most: int = _MOST_LISTED) -> str:
     """Return texts as a list in words: `a, b and c`, at most some of them."""
-    shown = [*texts[:most]]
+    items = [*texts[:most]]
     if (others := len(texts) - most) > 0:
-        shown.append(count_of(others, "other"))
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+        items.append(count_of(others, "other"))
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
 def ordinal(n: int) -> str:
@@ -89,13 +89,13 @@ def ordinal(n: int) -> str:
     return f"{number(n)}{ending}"
 
 
-def more_in_table(n: int, noun: str, of: str = "") -> Iterator[Sentence]:
+def more_in_table(n: int, noun: str, group: str = "") -> Iterator[Sentence]:
     """Yield how many things of a kind have no sentence, if there are any: `2 pairs of methods`."""
-    of = f" of {of}" if of else ""
+    group = f" of {group}" if group else ""
     if n == 1:
-        yield Sentence(f"The table has one further {noun}{of}.")
+        yield Sentence(f"The table has one further {noun}{group}.")
     elif n > 1:
-        yield Sentence(f"The table has {number(n)} further {noun}s{of}.")
+        yield Sentence(f"The table has {number(n)} further {noun}s{group}.")
 
 
 def p_of(p: float) -> str:
@@ -111,10 +111,10 @@ def known_rows(rows: Iterable[Row], column: str) -> list[Row]:
 
 def group_rows(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
     """Return the rows with the same values in some columns."""
-    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        found[tuple(row.get(column) for column in columns)].append(row)
-    return found
+        groups[tuple(row.get(column) for column in columns)].append(row)
+    return groups
 
 
 def level_text(alpha: float) -> str:

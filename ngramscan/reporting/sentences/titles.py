@@ -33,29 +33,29 @@ class _Subject(NamedTuple):
 def title_of(results: Iterable[Results]) -> str:
     """Return the title of a page of some results, those that matter most first."""
     families: dict[str, list[Results]] = defaultdict(list)
-    for one in results:
-        families[_SUBJECTS[one.kind.name].family].append(one)
+    for result in results:
+        families[_SUBJECTS[result.kind.name].family].append(result)
     first, *others = [_describe(family) for family in [*families.values()][:_MOST_SUBJECTS]]
     text, begins_with_name = first
     if not begins_with_name or text.split(" ")[0] in _IN_WORDS:
         text = f"{text[0].upper()}{text[1:]}"
-    return "; ".join([text, *(other for other, _ in others)])
+    return "; ".join([text, *(description for description, _ in others)])
 
 
 def _describe(family: Sequence[Results]) -> tuple[str, bool]:
     """Return what the rows of a family are about, and whether this begins with a name."""
     order = [*_SUBJECTS]
-    subject = _SUBJECTS[min((one.kind.name for one in family), key=order.index)]
-    text = subject.describe([row for one in family for row in one.rows])
-    if left := [one for one in family if one.left_out]:
-        text += f" (the first {number(len(left[0].rows))} rows)"
+    subject = _SUBJECTS[min((result.kind.name for result in family), key=order.index)]
+    text = subject.describe([row for result in family for row in result.rows])
+    if shortened := [result for result in family if result.left_out]:
+        text += f" (the first {number(len(shortened[0].rows))} rows)"
     return text, subject.begins_with_name
 
 
-def amount(n: int, one: str, several: str = "") -> str:
+def amount(n: int, singular: str, plural: str = "") -> str:
     """Return a number of things, in words up to twelve."""
     said = _IN_WORDS[n] if n < len(_IN_WORDS) else number(n)
-    return f"{said} {one if n == 1 else several or f'{one}s'}"
+    return f"{said} {singular if n == 1 else plural or f'{singular}s'}"
 
 
 def _values(rows: Sequence[Row], *columns: str) -> list[str]:
@@ -64,12 +64,12 @@ def _values(rows: Sequence[Row], *columns: str) -> list[str]:
     return [str(name) for name in names if name not in {None, "", ALL}]
 
 
-def _names(rows: Sequence[Row], columns: Sequence[str], one: str, several: str) -> str:
+def _names(rows: Sequence[Row], columns: Sequence[str], singular: str, plural: str) -> str:
     """Return a few names, or the number of many; empty: there are none."""
     names = _values(rows, *columns)
     if len(names) <= _MOST_NAMED:
         return listed([named(name) for name in names])
-    return amount(len(names), one, several)
+    return amount(len(names), singular, plural)
 
 
 def _after(preposition: str, names: str) -> str:

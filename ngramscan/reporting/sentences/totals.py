@@ -40,15 +40,15 @@ _PER_PHRASE = ("ratio_of_geometric_means", "token_ratio_of_geometric_means")
 def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `totals`."""
     chosen = [row for row in _wholes(rows) if row.get("tiers") == _tiers_of(rows)]
-    found = [
+    statements = [
         *_say_ratios(chosen),
         *_say_per_million(chosen),
         *_say_per_phrase(chosen),
         *_say_largest(chosen),
     ]
-    if not found:
-        found.append(Sentence("No two methods are compared in these totals."))
-    yield from found
+    if not statements:
+        statements.append(Sentence("No two methods are compared in these totals."))
+    yield from statements
 
 
 def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
@@ -63,9 +63,9 @@ def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
 
 def _tiers_of(rows: Sequence[Row]) -> object:
     """Return the tiers that sentences are about: the two together, or the first ones."""
-    known = [row.get("tiers") for row in rows if row.get("versus") is not None]
-    known = known or [row.get("tiers") for row in rows if is_one_corpus(row.get("index"))]
-    return _ALL_TIERS if _ALL_TIERS in known else next(iter(known), None)
+    tiers = [row.get("tiers") for row in rows if row.get("versus") is not None]
+    tiers = tiers or [row.get("tiers") for row in rows if is_one_corpus(row.get("index"))]
+    return _ALL_TIERS if _ALL_TIERS in tiers else next(iter(tiers), None)
 
 
 def _of_tiers(row: Row) -> str:
@@ -251,18 +251,18 @@ def _in_short(rows: Sequence[Row], index: object) -> str:
 
 def _judged(ratios: Sequence[Row]) -> str:
     """Return what the intervals of some ratios say of a ratio of 1."""
-    known = [row for row in ratios if row.get("low") is not None]
-    if not known:
+    with_limits = [row for row in ratios if row.get("low") is not None]
+    if not with_limits:
         return ", without an interval"
-    with_one = sum(_has_one(row) for row in known)
-    if len(known) == 1:
+    with_one = sum(_has_one(row) for row in with_limits)
+    if len(with_limits) == 1:
         if with_one:
             return ": no difference is shown"
         return "; the phrases are not a random sample, so nothing is claimed"
-    if with_one == len(known):
-        every = "both" if len(known) == 2 else f"all {number(len(known))}"
+    if with_one == len(with_limits):
+        every = "both" if len(with_limits) == 2 else f"all {number(len(with_limits))}"
         return f"; {every} intervals include 1: no difference is shown"
-    n = f"{number(with_one)} of {count_of(len(known), 'interval')}"
+    n = f"{number(with_one)} of {count_of(len(with_limits), 'interval')}"
     verb = "includes" if with_one == 1 else "include"
     return f"; {n} {verb} 1, and nothing is claimed by the others, which are not adjusted"
 

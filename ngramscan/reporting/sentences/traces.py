@@ -64,9 +64,9 @@ def _unit(row: Row) -> str:
 
 def _share_of_words(rows: Sequence[Row]) -> float | None:
     """Return the share of all words of some outputs that are in spans."""
-    known = [row for row in known_rows(rows, "coverage") if row.get("words")]
-    words = sum(row["words"] for row in known)
-    return sum(row["coverage"] * row["words"] for row in known) / words if words else None
+    measured = [row for row in known_rows(rows, "coverage") if row.get("words")]
+    words = sum(row["words"] for row in measured)
+    return sum(row["coverage"] * row["words"] for row in measured) / words if words else None
 
 
 def _covered(shares: Sequence[tuple[object, float]], unit: str) -> str:
@@ -78,16 +78,16 @@ def _covered(shares: Sequence[tuple[object, float]], unit: str) -> str:
         outputs = "the outputs" if words else "those"
         outputs += f" of {named(prompt)}" if prompt else ""
         texts.append(f"{share_text(share)}%{words} {'in' if words else 'of'} {outputs}")
-    if (rest := len(shares) - MOST_NAMED) > 0:
-        texts[-1] += f" (and {count_of(rest, 'further prompt')})"
+    if (n_further := len(shares) - MOST_NAMED) > 0:
+        texts[-1] += f" (and {count_of(n_further, 'further prompt')})"
     return listed(texts)
 
 
 def _longest(rows: Sequence[Row], unit: str) -> str:
     """Return the length of the longest span."""
-    if not (known := [row for row in rows if row.get("longest")]):
+    if not (with_spans := [row for row in rows if row.get("longest")]):
         return ""
-    row = max(known, key=lambda row: row["longest"])
+    row = max(with_spans, key=lambda row: row["longest"])
     where = f" of {named(row['prompt'])}" if row.get("prompt") else ""
     return f"; the longest has {number(row['longest'])} {unit} (output {named(row['id'])}{where})"
 
@@ -97,20 +97,20 @@ def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
     for (index,), group in _by_corpus(every):
         least = length_of(group)
-        shown = broadest([row for row in group if row["length"] == least])
-        by_share = sorted(known_rows(shown, "coverage"), key=lambda row: -row["coverage"])
+        at_length = broadest([row for row in group if row["length"] == least])
+        by_share = sorted(known_rows(at_length, "coverage"), key=lambda row: -row["coverage"])
         if not by_share:
             continue
         texts = [
             f"{share_of(row, 'coverage')} of {'an output' if row is by_share[0] else 'one'} of"
-            f" {named(row['prompt'])}{scope_of(row, ('dataset', 'model'), shown)}"
+            f" {named(row['prompt'])}{scope_of(row, ('dataset', 'model'), at_length)}"
             for row in by_share[:MOST_NAMED]
         ]
-        if (rest := len(by_share) - MOST_NAMED) > 0:
-            texts[-1] += f" (and {count_of(rest, 'further group')} of outputs)"
+        if (n_further := len(by_share) - MOST_NAMED) > 0:
+            texts[-1] += f" (and {count_of(n_further, 'further group')} of outputs)"
         span = f"spans of at least {number(least)} words that occur in {corpus(index)}"
         text = f"On average, {span} cover {listed(texts)}."
-        yield Sentence(text, is_finding=True, has_interval=has_ends(shown, "coverage"))
+        yield Sentence(text, is_finding=True, has_interval=has_ends(at_length, "coverage"))
 
 
 def length_of(rows: Sequence[Row]) -> int:

@@ -42,27 +42,27 @@ def documents_unit(per_million: Iterable[float | None]) -> Unit:
 def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
     phrases = [*group_rows(rows, "method", "tier", "pattern").values()]
     is_plain = not any(row.get("method") for row in rows)
-    shown = phrases
+    listed = phrases
     if not is_plain or len(phrases) > most:
-        found = [group for group in phrases if _sum_of(group, prefix)]
-        shown = sorted(found, key=lambda group: -_sum_of(group, prefix))[:most]
-    columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in shown]}
+        occurring = [group for group in phrases if _sum_of(group, prefix)]
+        listed = sorted(occurring, key=lambda group: -_sum_of(group, prefix))[:most]
+    columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in listed]}
     if not is_plain:
-        columns["method"] = [cell(group[0].get("method")) for group in shown]
-        columns["tier"] = [cell(group[0].get("tier")) for group in shown]
+        columns["method"] = [cell(group[0].get("method")) for group in listed]
+        columns["tier"] = [cell(group[0].get("tier")) for group in listed]
     n_texts = len(columns)
-    left_out = [group for group in phrases if group not in shown]
+    left_out = [group for group in phrases if group not in listed]
     nowhere = sum(not _sum_of(group, prefix) for group in left_out)
-    note = left_out_note(len(left_out), nowhere, is_all=not shown)
+    note = left_out_note(len(left_out), nowhere, is_all=not listed)
     if len(group_rows(rows, "index")) == 1:
-        columns |= _columns_of_one([group[0] for group in shown], rows, prefix)
+        columns |= _columns_of_one([group[0] for group in listed], rows, prefix)
         note = _with_bounds(note, columns)
         return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
     names = short_names(row.get("index") for row in rows)
     value, unit = _value_of(rows, prefix)
-    for index, short in names.shown.items():
+    for index, short in names.short.items():
         columns[short] = [
-            _in_index(group, index, value, unit, f"{prefix}documents") for group in shown
+            _in_index(group, index, value, unit, f"{prefix}documents") for group in listed
         ]
     note = _with_bounds(note, columns)
     title = f"Documents with a phrase {unit.name}".rstrip()
@@ -73,7 +73,7 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
         frozenset({"phrase"}),
         extra=("tier", "method"),
         title=title,
-        names=frozenset(names.shown.values()),
+        names=frozenset(names.short.values()),
     )
     return SummaryTable(columns, layout, names.note, note)
 
@@ -110,19 +110,21 @@ def _in_index(group: Sequence[Row], index: str, value: str, unit: Unit, document
     return UNKNOWN if upper is None else f"≤{short_count(upper)}"
 
 
-def _columns_of_one(shown: Sequence[Row], rows: Sequence[Row], prefix: str) -> dict[str, list[str]]:
+def _columns_of_one(
+    listed: Sequence[Row], rows: Sequence[Row], prefix: str
+) -> dict[str, list[str]]:
     """Return the columns of a single corpus, with intervals."""
     rate, unit = _value_of(rows, prefix)
     columns = {
         f"{prefix}occurrences": [
-            f"{_sign(row)}{cell(row.get(f'{prefix}occurrences'))}" for row in shown
+            f"{_sign(row)}{cell(row.get(f'{prefix}occurrences'))}" for row in listed
         ],
-        f"{prefix}documents": [interval_of(row, f"{prefix}documents", _PLAIN) for row in shown],
+        f"{prefix}documents": [interval_of(row, f"{prefix}documents", _PLAIN) for row in listed],
     }
     if unit.name:
-        columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in shown]
+        columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in listed]
     each = f"{prefix}occurrences_per_document"
-    columns[_EACH] = [interval_of(row, each, _PLAIN, short_number) for row in shown]
+    columns[_EACH] = [interval_of(row, each, _PLAIN, short_number) for row in listed]
     return columns
 
 
@@ -158,18 +160,18 @@ def summarize_document_totals(rows: Sequence[Row]) -> list[SummaryTable]:
         statistic = f"{prefix}documents"
         of_unit = [
             index
-            for index in dict.fromkeys(index for one in lists.values() for index in one)
-            if any(statistic in one.get(index, {}) for one in lists.values())
+            for index in dict.fromkeys(index for by_index in lists.values() for index in by_index)
+            if any(statistic in by_index.get(index, {}) for by_index in lists.values())
         ]
         indexes = [
             index
             for index in of_unit
-            if any(_is_known(one.get(index, {}).get(statistic)) for one in lists.values())
+            if any(_is_known(by_index.get(index, {}).get(statistic)) for by_index in lists.values())
         ]
         if indexes:
             is_rate = _have_rates(lists, indexes, statistic)
-            shown = f"{statistic}_per_million" if is_rate else statistic
-            table = _table_of_methods(lists, shown, indexes, is_rate)
+            column = f"{statistic}_per_million" if is_rate else statistic
+            table = _table_of_methods(lists, column, indexes, is_rate)
             tables.append(without_others(table, of_unit, indexes, "documents of whole methods"))
     return tables
 
@@ -177,8 +179,10 @@ def summarize_document_totals(rows: Sequence[Row]) -> list[SummaryTable]:
 def _have_rates(lists: Lists, indexes: Sequence[str], statistic: str) -> bool:
     """Tell whether all corpora have rates that say something: none is unknown or small."""
     for index in indexes:
-        of_index = [one.get(index, {}) for one in lists.values()]
-        pairs = [(one.get(statistic), one.get(f"{statistic}_per_million")) for one in of_index]
+        of_index = [by_index.get(index, {}) for by_index in lists.values()]
+        pairs = [
+            (totals.get(statistic), totals.get(f"{statistic}_per_million")) for totals in of_index
+        ]
         upper = [(_upper(total), _upper(rate)) for total, rate in pairs]
         sizes = [total / rate * 1e6 for total, rate in upper if total and rate]
         # Without any document, the size can't be told.
@@ -206,7 +210,8 @@ def _table_of_methods(
     lists: Lists, statistic: str, indexes: Sequence[str], is_rate: bool
 ) -> SummaryTable:
     cells = {
-        index: [one.get(index, {}).get(statistic) for one in lists.values()] for index in indexes
+        index: [by_index.get(index, {}).get(statistic) for by_index in lists.values()]
+        for index in indexes
     }
     values = [
         row["value"]
@@ -226,11 +231,14 @@ def _table_of_methods(
         heading = f"documents {unit.name}".rstrip() if with_limits else names.of(index)
         columns[heading] = [_total(row, unit.factor, with_limits, show) for row in cells[index]]
     if with_limits:
-        each = [one.get(indexes[0], {}).get("occurrences_per_document") for one in lists.values()]
+        each = [
+            by_index.get(indexes[0], {}).get("occurrences_per_document")
+            for by_index in lists.values()
+        ]
         columns[_EACH] = [_total(row, 1.0, True, short_number) for row in each]
     of_what = "n-grams of tokens" if statistic.startswith(TOKENS) else "any phrase"
     title = f"Documents with {of_what} of a method {unit.name}".rstrip()
-    headed = frozenset() if with_limits else frozenset(names.shown.values())
+    headed = frozenset() if with_limits else frozenset(names.short.values())
     layout = Layout(2, title=title, names=headed)
     return SummaryTable(columns, layout, names.note, _with_bounds("", columns))
 

@@ -24,9 +24,9 @@ def summarize_markers(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
     Where there are rows of all models together, these are the table.
     """
-    shown = broadest(rows)
-    methods = [*dict.fromkeys(str(row["method"]) for row in shown)]
-    groups = [*group_rows(shown, "dataset", "model", "prompt").values()]
+    broadest_rows = broadest(rows)
+    methods = [*dict.fromkeys(str(row["method"]) for row in broadest_rows)]
+    groups = [*group_rows(broadest_rows, "dataset", "model", "prompt").values()]
     tabled = groups[: max(most, _LEAST_PROMPTS)]
     has_intervals = len(methods) <= _MOST_WITH_INTERVALS
     columns = _names([group[0] for group in tabled])
@@ -35,7 +35,11 @@ def summarize_markers(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     for method in methods:
         columns[method] = [_share_in(group, method, has_interval=has_intervals) for group in tabled]
     title = "Outputs with a marker, %"
-    pooled = [f"{name}s" for name in ("model", "dataset") if any(row[name] == ALL for row in shown)]
+    pooled = [
+        f"{name}s"
+        for name in ("model", "dataset")
+        if any(row[name] == ALL for row in broadest_rows)
+    ]
     if pooled:
         title += f", all {' and '.join(pooled)} together"
     layout = Layout(

@@ -40,7 +40,7 @@ class Screen:
 
 def print_screen(screen: Screen, console: Console) -> None:
     """Print a screen, with as many rows and sentences as its lines have room for."""
-    findings = [one.text for one in screen.sentences if one.is_finding]
+    findings = [sentence.text for sentence in screen.sentences if sentence.is_finding]
     n_rows, said = _fitting(screen, findings, console.width)
     _print(screen, n_rows, said, console)
 

@@ -61,17 +61,17 @@ def has_values(lists: Lists, index: str) -> bool:
 
 
 def without_others(
-    table: SummaryTable, asked: Collection[str], known: Sequence[str], what: str = "counts"
+    table: SummaryTable, requested: Collection[str], counted: Sequence[str], what: str = "counts"
 ) -> SummaryTable:
     """Return a table that says which corpora it lacks, and of which single one it is."""
-    lost = [index for index in asked if index not in known]
+    lost = [index for index in requested if index not in counted]
     if not lost:
         return table
     which = listed(lost) if len(lost) <= _MOST_LOST else corpora(len(lost))
     note = "; ".join(filter(None, (table.note, f"no {what} are known in {which}")))
-    if len(known) > 1:
+    if len(counted) > 1:
         return replace(table, note=note)
-    title = " · ".join(filter(None, (table.layout.title, f"corpus {known[0]}")))
+    title = " · ".join(filter(None, (table.layout.title, f"corpus {counted[0]}")))
     return replace(table, note=note, layout=replace(table.layout, title=title))
 
 
@@ -80,15 +80,19 @@ def lists_of(rows: Sequence[Row]) -> Lists:
 
     Totals of one kind of phrases are left out where there are others of all kinds together.
     """
-    known = [row for row in rows if row.get("versus") is None and is_one_corpus(row.get("index"))]
-    found: Lists = {}
-    for (tiers, method, index), group in group_rows(known, "tiers", "method", "index").items():
+    single_corpora = [
+        row for row in rows if row.get("versus") is None and is_one_corpus(row.get("index"))
+    ]
+    totals: Lists = {}
+    for (tiers, method, index), group in group_rows(
+        single_corpora, "tiers", "method", "index"
+    ).items():
         kinds = {row.get("kind") for row in group}
         kind = min(kinds, key=lambda name: name or "")
         whole = {str(row["statistic"]): row for row in group if row.get("kind") == kind}
-        found.setdefault((str(tiers), str(method)), {})[str(index)] = whole
-    order = sorted(found, key=lambda names: _place(names[0]))
-    return {names: found[names] for names in order}
+        totals.setdefault((str(tiers), str(method)), {})[str(index)] = whole
+    order = sorted(totals, key=lambda names: _place(names[0]))
+    return {names: totals[names] for names in order}
 
 
 def _place(tiers: str) -> int:
@@ -109,10 +113,10 @@ def _has_rates(lists: Lists, indexes: Sequence[str]) -> bool:
     """Tell whether each corpus has a rate that says something: it is not unknown or small."""
     for index in indexes:
         of_index = [by_index[index] for by_index in lists.values() if index in by_index]
-        rates = [value_of(one, "union_per_gigabyte") for one in of_index]
+        rates = [value_of(totals, "union_per_gigabyte") for totals in of_index]
         if all(rate is None for rate in rates):
             return False
-        unions = [value_of(one, "union_of_occurrences") for one in of_index]
+        unions = [value_of(totals, "union_of_occurrences") for totals in of_index]
         sizes = [
             union / rate * 1e9 for union, rate in zip(unions, rates, strict=True) if union and rate
         ]
@@ -123,12 +127,12 @@ def _has_rates(lists: Lists, indexes: Sequence[str]) -> bool:
 
 def _table_of_bytes(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
     rate = "union_per_gigabyte"
-    rates = [value_of(one, rate) for by_index in lists.values() for one in by_index.values()]
+    rates = [value_of(totals, rate) for by_index in lists.values() for totals in by_index.values()]
     is_rate = _has_rates(lists, indexes)
     unit = rate_unit(rates) if is_rate else Unit("", 1.0)
     title = "Occurrences of any phrase of a method"
     return _table(
-        {names: one for names, one in lists.items() if {*one} & {*indexes}},
+        {names: by_index for names, by_index in lists.items() if {*by_index} & {*indexes}},
         indexes,
         rate if is_rate else "union_of_occurrences",
         unit,
@@ -140,7 +144,7 @@ def _table_of_tokens(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
     is_rate = any(_has(lists, index, _TOKEN_RATE) for index in indexes)
     title = "Sums of token occurrences"
     return _table(
-        {names: one for names, one in lists.items() if {*one} & {*indexes}},
+        {names: by_index for names, by_index in lists.items() if {*by_index} & {*indexes}},
         indexes,
         _TOKEN_RATE if is_rate else _TOKEN_SUM,
         Unit("per million tokens" if is_rate else "", 1.0),
@@ -196,20 +200,25 @@ def _in(
 
 
 def _table_of_one(lists: Lists, index: str) -> SummaryTable:
-    known = {names: by_index[index] for names, by_index in lists.items() if index in by_index}
-    rates = [value_of(one, "union_per_gigabyte") for one in known.values()]
+    totals_by_list = {
+        names: by_index[index] for names, by_index in lists.items() if index in by_index
+    }
+    rates = [value_of(totals, "union_per_gigabyte") for totals in totals_by_list.values()]
     columns: dict[str, list[str]] = {
-        "tier": [tiers for tiers, _ in known],
-        "method": [method for _, method in known],
+        "tier": [tiers for tiers, _ in totals_by_list],
+        "method": [method for _, method in totals_by_list],
         "occurrences": [
-            _in(Unit("", 1.0), one, "union_of_occurrences", cell) for one in known.values()
+            _in(Unit("", 1.0), totals, "union_of_occurrences", cell)
+            for totals in totals_by_list.values()
         ],
     }
     note = _note_on(columns["occurrences"])
     if _has_rates(lists, [index]):
         unit = rate_unit(rates)
-        columns[unit.name] = [_in(unit, one, "union_per_gigabyte") for one in known.values()]
-    columns["largest phrase"] = [_largest(one) for one in known.values()]
+        columns[unit.name] = [
+            _in(unit, totals, "union_per_gigabyte") for totals in totals_by_list.values()
+        ]
+    columns["largest phrase"] = [_largest(totals) for totals in totals_by_list.values()]
     return SummaryTable(columns, Layout(2, frozenset({"largest phrase"})), note=note)
 
 
