@@ -33,8 +33,8 @@ FEW_STEPS = 100
 """As Python they take a quarter of a second."""
 _COMPILING = "compiling the index reader, once: about 5 s"
 
-_Kernel = TypeVar("_Kernel", bound=Callable[..., object])
-_Result = TypeVar("_Result")
+_KernelT = TypeVar("_KernelT", bound=Callable[..., object])
+_ResultT = TypeVar("_ResultT")
 _chosen_by_type: list[tuple[Callable[..., object], Callable[..., object]]] = []
 
 
@@ -112,23 +112,23 @@ def _load_numba() -> Any:
     return numba
 
 
-def kernel(function: _Kernel) -> _Kernel:
+def kernel(function: _KernelT) -> _KernelT:
     """Compile a function at its first call."""
-    return cast(_Kernel, Kernel(function))
+    return cast(_KernelT, Kernel(function))
 
 
-def lean_kernel(function: _Kernel) -> _Kernel:
+def lean_kernel(function: _KernelT) -> _KernelT:
     """Compile a function that makes no arrays, as `kernel` does.
 
     It doesn't count references to its arrays, which takes half of the time where small functions
     pass them on to each other.
     """
-    return cast(_Kernel, Kernel(function, _nrt=False))
+    return cast(_KernelT, Kernel(function, _nrt=False))
 
 
-def warming_kernel(function: _Kernel) -> _Kernel:
+def warming_kernel(function: _KernelT) -> _KernelT:
     """Compile a function as `lean_kernel` does, once such functions have been called often."""
-    return cast(_Kernel, WarmingKernel(function, _nrt=False))
+    return cast(_KernelT, WarmingKernel(function, _nrt=False))
 
 
 def expect_steps(steps: int) -> None:
@@ -166,10 +166,10 @@ def run_to_end(kernel: Callable[..., int], *arguments: object) -> int:
     return outcome
 
 
-def by_type(choose: Callable[..., Callable[..., _Result]]) -> Callable[..., _Result]:
+def by_type(choose: Callable[..., Callable[..., _ResultT]]) -> Callable[..., _ResultT]:
     """Make a function that kernels call; `choose` returns it for arguments, or for their types."""
 
-    def chosen(*arguments: object) -> _Result:
+    def chosen(*arguments: object) -> _ResultT:
         return choose(*arguments)(*arguments)
 
     _chosen_by_type.append((chosen, choose))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-Problem = tuple[str, str, str]
+FileProblem = tuple[str, str, str]
 """The file, the place in it, and the problem there."""
 
 

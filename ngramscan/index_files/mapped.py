@@ -27,7 +27,7 @@ _LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ct
 _LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 
-State = tuple[int, ...]
+FileState = tuple[int, ...]
 """Changes when a file is replaced or written: device, inode, size, time of change."""
 
 
@@ -47,7 +47,7 @@ def _reading(path: Path) -> Iterator[None]:
         raise IndexFormatError(str(path), problem) from error
 
 
-def state_of(path: Path, descriptor: int | None = None) -> State:
+def state_of(path: Path, descriptor: int | None = None) -> FileState:
     """Return the state of a file, by its descriptor where it is open."""
     with _reading(path):
         status = os.stat(path if descriptor is None else descriptor)
@@ -77,7 +77,7 @@ class MappedFile:
     Where its state was `known` before, an IndexChangedError says that it is another file now.
     """
 
-    def __init__(self, path: Path, known_state: State | None = None) -> None:
+    def __init__(self, path: Path, known_state: FileState | None = None) -> None:
         self.path, self._path = path, str(path)
         self._data: NDArray[np.uint8] = np.zeros(0, np.uint8)  # an empty file can't be mapped
         self._row = 0
@@ -103,7 +103,7 @@ class MappedFile:
         if lost_pages.is_lost(self._row):
             raise self._changed()
 
-    def _check_state(self, known_state: State) -> None:
+    def _check_state(self, known_state: FileState) -> None:
         try:
             now = os.stat(self._path)
         except (FileNotFoundError, NotADirectoryError) as error:

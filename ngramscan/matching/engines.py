@@ -24,7 +24,7 @@ _DFA_LITERAL_BYTES = 1000
 _COMPARED_AGAIN = 64
 """How often the bytes of a text may be compared with those of one literal."""
 
-Text = bytes | memoryview
+TextBytes = bytes | memoryview
 Hit = Callable[..., None]
 """Called for each occurrence with the number of its literal; engines pass more, to be ignored."""
 
@@ -33,7 +33,7 @@ class Engine(NamedTuple):
     """Finds literals in texts. One per thread; can't be pickled."""
 
     name: str
-    scan: Callable[[Text, Hit], None]
+    scan: Callable[[TextBytes, Hit], None]
     """Calls `hit` once for each occurrence."""
     scan_all: Callable[[Sequence[bytes], Hit, Callable[[], None]], None] | None = None
     """The same for many texts, where that is faster; the last argument is called before the hits of
@@ -59,7 +59,7 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
         return None  # literals that are over another of its limits
     database.scratch = hyperscan.Scratch(database)
 
-    def scan(text: Text, hit: Hit) -> None:
+    def scan(text: TextBytes, hit: Hit) -> None:
         # It accepts memory views, though its stubs only list bytes.
         database.scan(text, match_event_handler=hit)  # type: ignore[type-var]
 
@@ -76,7 +76,7 @@ def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) ->
         implementation=forms.DFA if is_small else forms.ContiguousNFA,
     )
 
-    def scan(text: Text, hit: Hit) -> None:
+    def scan(text: TextBytes, hit: Hit) -> None:
         searched = bytes(text).lower() if ignore_case else text  # ASCII only, as Hyperscan
         for number, _, _ in automaton.find_matches_as_indexes(searched, overlapping=True):
             hit(number)

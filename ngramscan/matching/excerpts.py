@@ -66,7 +66,7 @@ def _every_byte(data: Bytes) -> Flags:
     return np.ones(len(data), np.bool_)
 
 
-class _Rule(NamedTuple):
+class _CutRule(NamedTuple):
     """How a text is cut into tokens."""
 
     starts: Callable[[Bytes], Flags]
@@ -79,12 +79,12 @@ class _Rule(NamedTuple):
 
 
 _RULES = (
-    _Rule(_word_starts, (3, 2, 1), before=1, open=1),
-    _Rule(_every_byte, (8, 3, 1), before=0, open=0),
+    _CutRule(_word_starts, (3, 2, 1), before=1, open=1),
+    _CutRule(_every_byte, (8, 3, 1), before=0, open=0),
 )
 
 
-class Excerpts:
+class ExcerptFinder:
     """Finds parts of documents that have all that they share with given texts."""
 
     def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers]) -> None:
@@ -93,11 +93,11 @@ class Excerpts:
         Parts of texts that matter are windows, and what windows cover that overlap or touch.
         """
         joined, ranges = _joined(texts, windows)
-        self._layers = list[tuple[_Rule, list[_Layer]]]()
+        self._layers = list[tuple[_CutRule, list[_Layer]]]()
         for rule in _RULES:
             if not len(ranges):
                 break
-            tokens, layers = _Tokens(joined, rule), list[_Layer]()
+            tokens, layers = _CutTokens(joined, rule), list[_Layer]()
             first = np.searchsorted(tokens.starts, ranges[:, 0] + rule.before)
             last = np.searchsorted(tokens.starts[:-2], ranges[:, 1]) - rule.open
             for size in rule.sizes:
@@ -124,7 +124,7 @@ class Excerpts:
         """Return parts of documents: each that is shared and has a window is in one of them."""
         text, shared_places = _beside_each_other(documents), [np.zeros((0, 2), np.int64)]
         for rule, layers in self._layers:
-            tokens = _Tokens(text, rule)
+            tokens = _CutTokens(text, rule)
             shared_places += [layer.find(tokens) for layer in layers]
         places = np.concatenate(shared_places)
         places = places[np.argsort(places[:, 0])]
@@ -135,10 +135,10 @@ class Excerpts:
         return [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
 
 
-class _Tokens:
+class _CutTokens:
     """Joined texts cut into tokens, and two tokens behind these."""
 
-    def __init__(self, text: bytes, rule: _Rule) -> None:
+    def __init__(self, text: bytes, rule: _CutRule) -> None:
         is_start = rule.starts(np.frombuffer(text, np.uint8))
         is_start[: len(_BESIDE)], is_start[-len(_BESIDE) :] = False, False
         is_start[-len(_BESIDE) :][:2] = True
@@ -205,17 +205,17 @@ class _Layer:
     """The grams of some windows, each of which has one whole at least."""
 
     def __init__(
-        self, tokens: _Tokens, windows: Integers, first: Integers, last: Integers, size: int
+        self, tokens: _CutTokens, windows: Integers, first: Integers, last: Integers, size: int
     ) -> None:
         """Take the number of the first token of each window, and that behind its last whole one."""
         self._size, hashes, n = size, tokens.hashes(size), len(tokens.starts)
         begin, end = (np.bincount(places, minlength=n) for places in (first, last - size + 1))
         self._grams = HashTable(hashes[np.flatnonzero(np.cumsum(begin - end) > 0)])
         before, behind = tokens.starts[first] - windows[:, 0], windows[:, 1] - tokens.starts[last]
-        self._begin = _Sides(hashes[first], tokens.before(first), before)
-        self._end = _Sides(hashes[last - size], tokens.behind(last), behind)
+        self._begin = _WindowSides(hashes[first], tokens.before(first), before)
+        self._end = _WindowSides(hashes[last - size], tokens.behind(last), behind)
 
-    def find(self, tokens: _Tokens) -> Integers:
+    def find(self, tokens: _CutTokens) -> Integers:
         """Return start and end of what may be shared: runs of grams, and the tokens beside them."""
         hashes = tokens.hashes(self._size)
         grams = self._grams.find(hashes)
@@ -237,7 +237,7 @@ def _is_run_start(numbers: Integers) -> Flags:
     return np.append(True, numbers[1:] > numbers[:-1] + 1)[: numbers.size]
 
 
-class _Sides:
+class _WindowSides:
     """The first or the last grams of windows with the bytes beside them."""
 
     def __init__(self, hashes: Words, beside: Words, sizes: Integers) -> None:

@@ -19,7 +19,7 @@ from ngramscan.matching.words import marks
 Replacement = Callable[[re.Match[str]], str]
 
 
-class Step(NamedTuple):
+class FoldingStep(NamedTuple):
     """An expression, and what replaces its matches."""
 
     signs: Sequence[str]
@@ -47,7 +47,7 @@ class PlacedText:
         """Return a text as it is."""
         return cls(text, [*range(len(text))], [*range(1, len(text) + 1)])
 
-    def replaced(self, step: Step) -> PlacedText:
+    def replaced(self, step: FoldingStep) -> PlacedText:
         """Return the text after a step."""
         if not step.applies_to(self.text):
             return self
@@ -63,7 +63,7 @@ class PlacedText:
         return PlacedText("".join(parts), starts + self.starts[place:], stops + self.stops[place:])
 
 
-def replaced(text: str, steps: Iterable[Step]) -> str:
+def replaced(text: str, steps: Iterable[FoldingStep]) -> str:
     """Return a text after some steps."""
     for step in steps:
         if step.applies_to(text):
@@ -107,13 +107,13 @@ def _without_tag(match: re.Match[str]) -> str:
     return "" if match["name"].lower() in _INLINE_TAGS else "\n"
 
 
-_UNESCAPE = Step(("&",), _ENTITY, lambda match: html.unescape(match[0]))
+_UNESCAPE = FoldingStep(("&",), _ENTITY, lambda match: html.unescape(match[0]))
 _MARKUP = (
     _UNESCAPE,
     _UNESCAPE,  # `&amp;nbsp;` was escaped twice
-    Step(("<!--",), _COMMENT, lambda _: ""),
-    Step(("<",), _TAG, _without_tag),
-    Step(("](",), _LINK_TARGET, lambda _: "]"),
+    FoldingStep(("<!--",), _COMMENT, lambda _: ""),
+    FoldingStep(("<",), _TAG, _without_tag),
+    FoldingStep(("](",), _LINK_TARGET, lambda _: "]"),
 )
 
 # Characters
@@ -134,12 +134,12 @@ _FRACTION = re.compile(r"[\u00bc-\u00be\u2150-\u215f\u2189]")
 _TRADE_MARK = re.compile(r"[\u2120\u2122]")
 _LETTER_APOSTROPHE = re.compile(r"[\u02bb\u02bc]")
 _CHARACTERS = (
-    Step(("\u00ad",), _HYPHEN_OF_LINE, lambda _: "-"),
-    Step((), re.compile(f"[{_INVISIBLE}]+"), lambda _: ""),
-    Step((), _RAISED, lambda match: f" {match[0]}"),
-    Step((), _FRACTION, lambda match: f" {match[0]}"),
-    Step(("\u2120", "\u2122"), _TRADE_MARK, lambda _: " "),
-    Step(("\u02bb", "\u02bc"), _LETTER_APOSTROPHE, lambda _: "'"),
+    FoldingStep(("\u00ad",), _HYPHEN_OF_LINE, lambda _: "-"),
+    FoldingStep((), re.compile(f"[{_INVISIBLE}]+"), lambda _: ""),
+    FoldingStep((), _RAISED, lambda match: f" {match[0]}"),
+    FoldingStep((), _FRACTION, lambda match: f" {match[0]}"),
+    FoldingStep(("\u2120", "\u2122"), _TRADE_MARK, lambda _: " "),
+    FoldingStep(("\u02bb", "\u02bc"), _LETTER_APOSTROPHE, lambda _: "'"),
 )
 
 _JAMO = "\u1160-\u11ff\ud7b0-\ud7ff\u314f-\u3163\uffc2-\uffdc"
@@ -147,11 +147,11 @@ _JAMO = "\u1160-\u11ff\ud7b0-\ud7ff\u314f-\u3163\uffc2-\uffdc"
 
 
 @cache
-def _compatible() -> Step:
+def _compatible() -> FoldingStep:
     """Return the step to Unicode's form NFKC, a character with its marks at a time."""
     joined = f"[{marks()}{_JAMO}]"
     cluster = re.compile(rf"{joined}+|[^{marks()}{_JAMO}]{joined}*", re.DOTALL)
-    return Step((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
+    return FoldingStep((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
 
 
 def folded(text: str) -> str:

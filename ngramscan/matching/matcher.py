@@ -15,7 +15,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from ngramscan.errors import EngineError
-from ngramscan.matching.engines import Engine, Hit, Text, compile_engine, count_by_brute_force
+from ngramscan.matching.engines import Engine, Hit, TextBytes, compile_engine, count_by_brute_force
 from ngramscan.matching.normalization import Normalization, normalized
 
 CHECKED_DOCUMENTS = 20
@@ -74,7 +74,7 @@ class Matcher:
         self._left_to_check = CHECKED_DOCUMENTS
         self._random = random.Random(1)
 
-    def scan(self, text: Text, hit: Hit) -> None:
+    def scan(self, text: TextBytes, hit: Hit) -> None:
         """Call `hit` with the number of a query, once for each of its occurrences.
 
         An EngineError says that it disagrees with brute force in one of the first texts.
@@ -83,7 +83,7 @@ class Matcher:
             is_plain = not (self._normalization or self._left_to_check)
             self._engine.scan(text if is_plain else self._prepared(text, self._engine), hit)
 
-    def scan_all(self, texts: Iterable[Text], hit: Hit, next_text: Callable[[], None]) -> None:
+    def scan_all(self, texts: Iterable[TextBytes], hit: Hit, next_text: Callable[[], None]) -> None:
         """Call `hit` as `scan` does, and `next_text` before the hits of another text."""
         if self._engine is None or self._engine.scan_all is None:
             for text in texts:
@@ -99,7 +99,7 @@ class Matcher:
                 batch, size = [], 0
         self._engine.scan_all(batch, hit, next_text)
 
-    def _prepared(self, text: Text, engine: Engine) -> Text:
+    def _prepared(self, text: TextBytes, engine: Engine) -> TextBytes:
         """Return a text as it is searched; search the first ones twice."""
         if self._normalization:
             # Nothing proves that WARC and Parquet are UTF-8; other bytes are no part of a word.
@@ -142,7 +142,7 @@ class Matcher:
 
 
 def count_texts(
-    matcher: Matcher, texts: Iterable[Text], unions: Sequence[Sequence[int]] = ()
+    matcher: Matcher, texts: Iterable[TextBytes], unions: Sequence[Sequence[int]] = ()
 ) -> Counts:
     """Count the queries of a matcher in documents.
 
@@ -174,7 +174,7 @@ def count_texts(
             union_documents[union] += 1
         seen.clear()
 
-    def measured() -> Iterator[Text]:
+    def measured() -> Iterator[TextBytes]:
         nonlocal documents_read, bytes_read
         for text in texts:
             documents_read += 1

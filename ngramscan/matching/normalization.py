@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
-from ngramscan.matching.folding import PlacedText, Step, folded, folded_places, replaced
+from ngramscan.matching.folding import FoldingStep, PlacedText, folded, folded_places, replaced
 from ngramscan.matching.words import marks, words_in
 
 Normalization = Literal["", "alphanumeric", "words"]
@@ -56,7 +56,7 @@ def normalized_places(text: str, normalization: Normalization) -> PlacedText:
         return PlacedText.unchanged(text)
     placed = folded_places(text)
     if normalization == "alphanumeric":
-        return placed.replaced(Step((), _other(), lambda _: ""))
+        return placed.replaced(FoldingStep((), _other(), lambda _: ""))
     for step in (*_word_steps(looks_broken), _SMALL):
         placed = placed.replaced(step)
     return placed
@@ -68,14 +68,14 @@ def _other() -> re.Pattern[str]:
     return re.compile(rf"[^\w{marks()}]+|_+")
 
 
-def _word_steps(is_broken: IsBroken) -> tuple[Step, ...]:
+def _word_steps(is_broken: IsBroken) -> tuple[FoldingStep, ...]:
     def mended(match: re.Match[str]) -> str:
         head = _word_before(match.string, match.start())
         return "" if head and is_broken(head, match["tail"]) else match[0]
 
     return (
-        Step(("-", "\u2010"), _END_OF_LINE, mended),
-        Step(("_",), _UNDERSCORES, _without_emphasis),
+        FoldingStep(("-", "\u2010"), _END_OF_LINE, mended),
+        FoldingStep(("_",), _UNDERSCORES, _without_emphasis),
     )
 
 
@@ -97,4 +97,4 @@ def _without_emphasis(match: re.Match[str]) -> str:
     return match[0] if before.isalnum() and behind.isalnum() else " "
 
 
-_SMALL = Step((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())
+_SMALL = FoldingStep((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())

@@ -29,7 +29,7 @@ _CHUNK = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class SeedPairs:
     """Windows, each with a place in a document that may have it."""
 
     windows: Integers
@@ -38,7 +38,7 @@ class Pairs:
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _WindowGroup:
     """Windows of which as many bytes are compared, and the places that have these of any."""
 
     windows: Integers
@@ -49,19 +49,19 @@ class _Group:
     """By window, the range of its places."""
 
     @classmethod
-    def without_windows(cls) -> _Group:
+    def without_windows(cls) -> _WindowGroup:
         """Return a group that is empty."""
         none = np.zeros(0, np.int64)
         return cls(none, none, none, none)
 
-    def without(self, windows: Integers) -> _Group:
+    def without(self, windows: Integers) -> _WindowGroup:
         """Return the same without some of the windows."""
         is_retained = ~np.isin(self.windows, windows)
-        return _Group(
+        return _WindowGroup(
             self.windows[is_retained], self.places, self.low[is_retained], self.high[is_retained]
         )
 
-    def pairs(self, is_chosen: Flags) -> Pairs:
+    def pairs(self, is_chosen: Flags) -> SeedPairs:
         """Return each of the chosen windows with each of its places."""
         chosen = is_chosen[self.windows]
         sizes = (self.high - self.low)[chosen]
@@ -69,7 +69,7 @@ class _Group:
         # The numbers of all ranges, one behind the other.
         before = np.cumsum(sizes) - sizes
         numbers = np.arange(len(windows)) + np.repeat(self.low[chosen] - before, sizes)
-        return Pairs(windows, self.places[numbers])
+        return SeedPairs(windows, self.places[numbers])
 
     def places_of(self, is_chosen: Flags) -> Integers:
         """Return the places of the chosen windows, each once."""
@@ -97,14 +97,14 @@ class SeedTable:
         for group in self._groups:
             self.candidates[group.windows] = group.high - group.low
 
-    def _find(self, documents: slice) -> Iterator[_Group]:
+    def _find(self, documents: slice) -> Iterator[_WindowGroup]:
         """Yield groups of windows, and the places that share most with each."""
         for first_wide, windows in by_width(self._sizes, _FIRST_WIDTHS):
             of_windows = wide_hashes(self._data, self._starts[windows], first_wide)
             of_documents = wide_hashes(self._data, documents, first_wide)
             places = HashTable(of_windows).find(of_documents) + documents.start
             classes = np.searchsorted(_WIDTHS, self._sizes[windows], "right") - 1
-            group = _Group.without_windows()
+            group = _WindowGroup.without_windows()
             for number in range(int(classes.min()), len(_WIDTHS)):
                 # Where the next bytes are shared too, only places that share them matter.
                 wanted = np.concatenate([group.windows, windows[classes == number]])
@@ -113,25 +113,25 @@ class SeedTable:
                 group = following
             yield group
 
-    def _group(self, windows: Integers, places: Integers, wide: int) -> _Group:
+    def _group(self, windows: Integers, places: Integers, wide: int) -> _WindowGroup:
         """Return the windows that have places with the same first bytes, and these places."""
         hashes = wide_hashes(self._data, places, wide)
         order = np.argsort(hashes)
         hashes, wanted = hashes[order], wide_hashes(self._data, self._starts[windows], wide)
         low, high = (np.searchsorted(hashes, wanted, side) for side in ("left", "right"))
         has_places = low < high
-        return _Group(windows[has_places], places[order], low[has_places], high[has_places])
+        return _WindowGroup(windows[has_places], places[order], low[has_places], high[has_places])
 
-    def pairs(self, is_chosen: Flags) -> Pairs:
+    def pairs(self, is_chosen: Flags) -> SeedPairs:
         """Return each chosen window with the places that have its first and its last bytes."""
         pairs = [self._with_ends(group.pairs(is_chosen)) for group in self._groups]
         none = np.zeros(0, np.int64)
-        return Pairs(
+        return SeedPairs(
             np.concatenate([none, *(each.windows for each in pairs)]),
             np.concatenate([none, *(each.places for each in pairs)]),
         )
 
-    def _with_ends(self, pairs: Pairs) -> Pairs:
+    def _with_ends(self, pairs: SeedPairs) -> SeedPairs:
         """Return the pairs that share the last eight bytes of the window."""
         words = np.ndarray((len(self._data) - WORD_BYTES + 1,), "<u8", self._data, strides=(1,))
         to_last = self._sizes[pairs.windows] - WORD_BYTES
@@ -139,7 +139,7 @@ class SeedTable:
         is_within = there < len(words)
         is_alike = words[here] == words[np.where(is_within, there, 0)]
         has_end = (to_last < 0) | (is_within & is_alike)
-        return Pairs(pairs.windows[has_end], pairs.places[has_end])
+        return SeedPairs(pairs.windows[has_end], pairs.places[has_end])
 
     def places_of(self, is_chosen: Flags) -> Integers:
         """Return the places of the chosen windows."""
@@ -148,7 +148,7 @@ class SeedTable:
 
 
 def longest_of_pairs(
-    data: bytes, words: Words, starts: Integers, stops: Integers, pairs: Pairs
+    data: bytes, words: Words, starts: Integers, stops: Integers, pairs: SeedPairs
 ) -> Integers:
     """Return how many bytes each start shares with one of its places, at most.
 

@@ -197,8 +197,8 @@ class BlendResult:
     notices: list[Text] = field(default_factory=list)
 
 
-Scope = tuple[str, str]  # dataset and model
-Parts = dict[str, MarkerCounts]  # by prompt
+DatasetAndModel = tuple[str, str]  # dataset and model
+CountsByPrompt = dict[str, MarkerCounts]  # by prompt
 Marked = dict[tuple[str, str, str], list[bool]]
 """Which outputs have a marker, by their problem."""
 
@@ -237,7 +237,7 @@ def _presence(part: MarkerCounts, counts: Ints) -> dict[str, Any]:
     }
 
 
-def _blends(scope: Scope, parts: Parts) -> Iterator[BlendRow]:
+def _blends(scope: DatasetAndModel, parts: CountsByPrompt) -> Iterator[BlendRow]:
     for prompt, part in parts.items():
         characters = int(part.characters.sum())
         for method in part.methods:
@@ -255,7 +255,7 @@ def _blends(scope: Scope, parts: Parts) -> Iterator[BlendRow]:
 
 
 def _presences(
-    scope: Scope, parts: Parts, number: int, generic: str | None
+    scope: DatasetAndModel, parts: CountsByPrompt, number: int, generic: str | None
 ) -> Iterator[PresenceRow]:
     for prompt, part in parts.items():
         marker, counts = part.markers[number], part.counts[:, number]
@@ -272,7 +272,9 @@ def _presences(
         )
 
 
-def _why_generic(part: MarkerCounts, parts: Parts, number: int, is_own: Flags) -> str | None:
+def _why_generic(
+    part: MarkerCounts, parts: CountsByPrompt, number: int, is_own: Flags
+) -> str | None:
     has = part.counts[:, number] > 0
     shares = [
         (counted.counts[:, number] > 0).mean() for counted in parts.values() if counted.outputs
@@ -288,7 +290,9 @@ def _why_generic(part: MarkerCounts, parts: Parts, number: int, is_own: Flags) -
     return None
 
 
-def _isolation(scope: Scope, part: MarkerCounts, method: str, is_own: Flags) -> IsolationRow:
+def _isolation(
+    scope: DatasetAndModel, part: MarkerCounts, method: str, is_own: Flags
+) -> IsolationRow:
     has = part.of_method(method) > 0
     (k, n), (k_other, n_other) = [
         (int(has[side].sum()), int(side.sum())) for side in (is_own, ~is_own)
@@ -314,7 +318,9 @@ def _isolation(scope: Scope, part: MarkerCounts, method: str, is_own: Flags) -> 
     )
 
 
-def _retentions(scope: Scope, parts: Parts, methods: Sequence[str]) -> Iterator[RetentionRow]:
+def _retentions(
+    scope: DatasetAndModel, parts: CountsByPrompt, methods: Sequence[str]
+) -> Iterator[RetentionRow]:
     alone = {_key(prompt, methods): prompt for prompt in reversed(parts)}
     for prompt in parts:
         *others, solver = parts_of(prompt) or [""]
@@ -334,7 +340,10 @@ def _key(prompt: str, methods: Sequence[str]) -> tuple[str, ...]:
 
 
 def _retention(
-    scope: Scope, names: tuple[str, str, str], prompts: tuple[str | None, str], parts: Parts
+    scope: DatasetAndModel,
+    names: tuple[str, str, str],
+    prompts: tuple[str | None, str],
+    parts: CountsByPrompt,
 ) -> RetentionRow:
     prefix, solver, method = names
     sides = [_by_problem(parts[prompt], method) if prompt else {} for prompt in prompts]
@@ -382,7 +391,7 @@ def _by_problem(part: MarkerCounts, method: str) -> Marked:
     return marked
 
 
-class _Compared(NamedTuple):
+class _PairedComparison(NamedTuple):
     only_alone: int
     only_with: int
     difference: Estimate
@@ -390,7 +399,7 @@ class _Compared(NamedTuple):
     test: str
 
 
-def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compared:
+def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _PairedComparison:
     """Compare outputs for the same problems, in the same order; `names` are those of the row."""
     shares = [(fmean(alone[problem]), fmean(with_solver[problem])) for problem in alone]
     fewer, more = (sum(a > b for a, b in shares), sum(a < b for a, b in shares))
@@ -398,10 +407,10 @@ def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compa
         n_both = shares.count((1, 1))
         pairs = Pairs(n_both, fewer, more, len(shares) - n_both - fewer - more)
         p = mcnemar(fewer, more)
-        return _Compared(fewer, more, paired_difference(pairs, LEVEL), p, "exact McNemar")
+        return _PairedComparison(fewer, more, paired_difference(pairs, LEVEL), p, "exact McNemar")
     first, second = map(_clustered, (alone, with_solver))
     p = first.p_value(second, stream(1, *names))
-    return _Compared(fewer, more, first.difference(second, LEVEL), p, "sign flips")
+    return _PairedComparison(fewer, more, first.difference(second, LEVEL), p, "sign flips")
 
 
 def _clustered(marked: Marked) -> ClusteredShare:

@@ -16,7 +16,7 @@ from ngramscan.matching.words import count_lettered_words
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TextParts:
     """An output, taken apart."""
 
     has_code: bool
@@ -30,7 +30,7 @@ class Parts:
     """Share of all characters, code included, that are in formulas, delimiters included."""
 
 
-def take_apart(text: str) -> Parts:
+def take_apart(text: str) -> TextParts:
     """Split a text into code, formulas and words."""
     prose_lines, before = _without_code(text)
     prose = "\n".join(prose_lines)
@@ -44,7 +44,7 @@ def take_apart(text: str) -> Parts:
         else:
             words += count_lettered_words(line)
     density = in_formulas / max(len(text.strip()), 1)
-    return Parts(
+    return TextParts(
         has_code=before is not None,
         prose=prose,
         before_code="\n".join(prose_lines[: before or 0]),

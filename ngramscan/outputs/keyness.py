@@ -28,7 +28,7 @@ from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_o
 from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, split_words, usual_forms
 from ngramscan.rows import LABEL, Label, Plot, PValue, Share, row_kind
 
-Columns = dict[str, NDArray[Any]]
+NgramColumns = dict[str, NDArray[Any]]
 MODELS_NAMED = 3
 """More models of a side are only counted in a warning."""
 
@@ -168,13 +168,13 @@ def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessRes
 
 def compared_ngrams(
     tokens: Tokens, test: PresenceTest, options: KeynessOptions
-) -> tuple[Columns, int]:
+) -> tuple[NgramColumns, int]:
     """Return columns of the n-grams with p ≤ `options.q`, and how many n-grams were tested.
 
     As q is never smaller than p, no other can be found. Without `options.all`, an n-gram that
     occurs only as the beginning of a longer one shares its row, of `times` n-grams.
     """
-    parts: list[Columns] = []
+    parts: list[NgramColumns] = []
     p, times = [np.zeros(0)], [np.zeros(0, dtype=np.int8)]
     n_tested = 0
     for ngrams in _made_ahead(_ngrams(tokens, test.sides.is_own, options)):
@@ -240,7 +240,7 @@ def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     return q
 
 
-def _not_inside(table: Columns, tokens: Tokens, rows: Ints) -> Ints:
+def _not_inside(table: NgramColumns, tokens: Tokens, rows: Ints) -> Ints:
     """Return the n-grams that are not always the last tokens of a longer one of them."""
     names = ("first", "n", "count", "other_count")
     inside, candidates = {}, []
@@ -251,7 +251,7 @@ def _not_inside(table: Columns, tokens: Tokens, rows: Ints) -> Ints:
     return rows[[inside.get(ids) != counts for ids, counts in candidates]]
 
 
-def _rows(table: Columns, chosen: Ints, tokens: Tokens, is_own: Flags) -> list[KeynessRow]:
+def _rows(table: NgramColumns, chosen: Ints, tokens: Tokens, is_own: Flags) -> list[KeynessRow]:
     places = [(int(table["first"][k]), int(table["n"][k])) for k in chosen]
     names = table.keys() - {"first", "times"}
     rows = []

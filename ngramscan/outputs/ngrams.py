@@ -73,7 +73,7 @@ def count_ngrams(
     ids = _frequent(tokens.ids, minimum.count, lengths[1])
     width = int(ids.max()) + 1
     for positions in _parts(ids, lengths[0]):
-        part = _Part(ids, positions, width, minimum.count)
+        part = _PositionRange(ids, positions, width, minimum.count)
         documents = tokens.documents[positions]
         for n, groups in part.groups(lengths):
             ngrams = _counted(n, groups, positions, documents, minimum.documents)
@@ -166,7 +166,7 @@ class _Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PositionRange:
     """Ascending positions; their indices are called places."""
 
     ids: Integers

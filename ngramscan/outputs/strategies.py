@@ -28,7 +28,7 @@ _THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class StrategyRule:
     """One rule: the strategy of the outputs for which all conditions hold."""
 
     name: str
@@ -54,7 +54,7 @@ class RuleSet:
 
     step_markers: tuple[Any, ...]
     """Patterns of RE2; where one has a group, the group is what it marks."""
-    rules: tuple[Rule, ...]
+    rules: tuple[StrategyRule, ...]
     """The first that holds decides; the last holds always."""
 
 
@@ -177,13 +177,13 @@ def _count_steps(text: str, rules: RuleSet) -> int:
     return steps
 
 
-Answers = list[tuple[Output, OutputStrategyRow]]
+ClassifiedOutputs = list[tuple[Output, OutputStrategyRow]]
 
 
 def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Iterator[StrategyRow]:
     """Yield the shares of each group, then those of all models, where there are several."""
-    groups: dict[Group, Answers] = {}
-    pooled: dict[Group, Answers] = {}
+    groups: dict[Group, ClassifiedOutputs] = {}
+    pooled: dict[Group, ClassifiedOutputs] = {}
     for answer in zip(outputs, rows, strict=True):
         group = answer[0].group
         groups.setdefault(group, []).append(answer)
@@ -194,7 +194,7 @@ def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Ite
             yield _share(group, answers, strategy)
 
 
-def _share(group: Group, answers: Answers, strategy: str) -> StrategyRow:
+def _share(group: Group, answers: ClassifiedOutputs, strategy: str) -> StrategyRow:
     follows = [row.strategy == strategy for _, row in answers]
     densities = [row.formula_density for _, row in answers]
     group_densities = list(compress(densities, follows))
@@ -250,14 +250,16 @@ def _marker(node: Node) -> Any:
         raise fields["regex"].error(str(error)) from error
 
 
-def _rule(node: Node) -> Rule:
+def _rule(node: Node) -> StrategyRule:
     fields = node.fields({"name", "strategy", "reason"}, {"code", *_THRESHOLDS})
     fields["reason"].string()
     code = fields["code"].value() if "code" in fields else None
     if not isinstance(code, bool | None):
         raise fields["code"].error("expected true or false")
     limits = {key: _threshold(fields[key]) for key in sorted(fields.keys() & _THRESHOLDS)}
-    return Rule(fields["name"].string(), fields["strategy"].choice(STRATEGIES), code, limits)
+    return StrategyRule(
+        fields["name"].string(), fields["strategy"].choice(STRATEGIES), code, limits
+    )
 
 
 def _threshold(node: Node) -> float:

@@ -19,7 +19,7 @@ from ngramscan.reading.streams import name_of, read_raw, whole
 from ngramscan.reading.yaml_files import Node, compose_yaml, input_errors
 
 STDIN = "-"
-_Entry = TypeVar("_Entry", Pattern, Regex)
+_EntryT = TypeVar("_EntryT", Pattern, Regex)
 
 
 def shipped_sets() -> list[str]:
@@ -83,9 +83,9 @@ def parse_patterns(content: str, where: str) -> PatternSet:
     )
 
 
-def _distinct(nodes: Iterable[Node], read_entry: Callable[[Node], _Entry]) -> tuple[_Entry, ...]:
+def _distinct(nodes: Iterable[Node], read_entry: Callable[[Node], _EntryT]) -> tuple[_EntryT, ...]:
     """Read the entries, and refuse one that appears twice."""
-    entries: list[_Entry] = []
+    entries: list[_EntryT] = []
     lines: dict[tuple[str, str], int] = {}
     for node in nodes:
         entry = read_entry(node)

@@ -188,7 +188,7 @@ def run_on_processes(
         yield from (do_task(work, n, task, watch.report) for n, task in enumerate(tasks))
         return
     n_processes = min(workers, len(tasks))
-    run = _Run(work, tasks, watch, max(1, usable_cores() // n_processes))
+    run = _PoolRun(work, tasks, watch, max(1, usable_cores() // n_processes))
     try:
         for _ in range(n_processes):
             run.hire()
@@ -199,7 +199,7 @@ def run_on_processes(
             worker.end()
 
 
-class _Run(Generic[T, R]):
+class _PoolRun(Generic[T, R]):
     """The tasks of one call, and the processes that do them."""
 
     def __init__(

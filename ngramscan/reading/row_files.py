@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 Table = Union[str, Path, "pd.DataFrame"]
 """A file, a pipe, `-` for standard input, or a data frame as the commands return it."""
 GivenTables = Table | Sequence[Table]
-Rows = Iterator[tuple[str, dict[str, Any]]]
+PlacedRows = Iterator[tuple[str, dict[str, Any]]]
 """Each after its place; the values of CSV are all text."""
-Row = TypeVar("Row")
+RowT = TypeVar("RowT")
 # Python's limit of 131,072 characters is for all readers of CSV together. Cells may be as long as
 # outputs and documents; `--max-bytes` bounds the file.
 csv.field_size_limit(1 << 30)
@@ -57,7 +57,7 @@ def name_of(table: Table) -> str:
     return name_of_file(table) if isinstance(table, str | Path) else "data frame"
 
 
-def read_table(table: Table) -> Rows:
+def read_table(table: Table) -> PlacedRows:
     """Yield the rows of a table; an InputError says where a file is malformed, or not there."""
     if isinstance(table, list):  # what this function yielded: a pipe can't be read again
         yield from table
@@ -78,7 +78,7 @@ def has_rows(path: str | Path) -> bool:
     return unpacked_path(path).suffix.lower() in _READERS
 
 
-def _file_rows(path: Path) -> Rows:
+def _file_rows(path: Path) -> PlacedRows:
     name = name_of_file(path)
     if not is_stream(path):
         _refuse_name(path)
@@ -111,7 +111,7 @@ def _refuse_name(path: Path) -> None:
         raise InputError(str(path), f"expected {_TABLES}")
 
 
-def _frame(frame: pd.DataFrame) -> Rows:
+def _frame(frame: pd.DataFrame) -> PlacedRows:
     if not hasattr(frame, "columns"):
         raise TypeError(f"{type(frame).__name__}: expected a file or a data frame")
     frame = _with_index(frame)
@@ -141,12 +141,12 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(level=levels) if levels else frame
 
 
-def csv_rows(path: Path, absent: str | None = None) -> Rows:
+def csv_rows(path: Path, absent: str | None = None) -> PlacedRows:
     """Yield the rows of CSV; wrong quotes and missing cells are refused, or these are `absent`."""
     return _csv(str(path), read_bytes(path), absent)
 
 
-def _csv(name: str, content: bytes, absent: str | None = None) -> Rows:
+def _csv(name: str, content: bytes, absent: str | None = None) -> PlacedRows:
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         separator = separator_of(text.readline())
@@ -176,13 +176,13 @@ def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
         raise InputError(place, f"two columns have one name: {some_of(columns)}")
 
 
-def _jsonl(name: str, content: bytes) -> Rows:
+def _jsonl(name: str, content: bytes) -> PlacedRows:
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         if line.strip():
             yield f"{name}:{number}", decoded(f"{name}:{number}", line)
 
 
-def _json(name: str, content: bytes) -> Rows:
+def _json(name: str, content: bytes) -> PlacedRows:
     try:
         rows = list_items(name, content)
     except InputError as error:
@@ -223,12 +223,12 @@ def _parsed(place: object, content: bytes) -> Any:
         raise InputError(place, f"not valid JSON: {error}") from error
 
 
-def decoded_as(kind: type[Row], place: object, content: bytes) -> Row:
+def decoded_as(kind: type[RowT], place: object, content: bytes) -> RowT:
     """Return what JSON says as a type, or raise InputError with the place and the key at fault."""
     return as_type(decoded(place, content), kind, place)
 
 
-def _parquet(name: str, content: bytes) -> Rows:
+def _parquet(name: str, content: bytes) -> PlacedRows:
     import pyarrow
     import pyarrow.parquet
 
@@ -267,8 +267,8 @@ _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 
 def read_rows(
-    table: Table, row_type: type[Row], expected: Text, absent: Mapping[str, Any] | None = None
-) -> list[Row]:
+    table: Table, row_type: type[RowT], expected: Text, absent: Mapping[str, Any] | None = None
+) -> list[RowT]:
     """Read the rows of one table, which are `expected`; other columns are left out.
 
     A column must be there unless its field has a default, or it is in `absent`, which says what it

@@ -21,7 +21,7 @@ from ngramscan.messages import Text
 from ngramscan.reading.streams import whole
 from ngramscan.reading.versions import unchanged_while_read
 
-_Kind = TypeVar("_Kind")
+_TypeT = TypeVar("_TypeT")
 _READ_BYTES = 1 << 16
 
 
@@ -77,7 +77,7 @@ def parse_yaml(text: str, where: str) -> Any:
         return yaml.load(text, Loader=_StrictLoader)
 
 
-def as_type(value: object, kind: type[_Kind], where: object, strict: bool = True) -> _Kind:
+def as_type(value: object, kind: type[_TypeT], where: object, strict: bool = True) -> _TypeT:
     """Return a value as a type, or raise InputError with the key or column that is not of it.
 
     Where it is not `strict`, texts may stand for numbers and truth values.

@@ -26,14 +26,14 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
 from ngramscan.serve.bodies import CLOSE, Bodies
-from ngramscan.serve.clients import BusyError, Clients, TookTooLongError, Watch
-from ngramscan.serve.fields import Fields, RefusedError, to_json
+from ngramscan.serve.clients import BusyError, Clients, StoppableProgress, TookTooLongError
+from ngramscan.serve.fields import JsonObject, RefusedError, to_json
 from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
 from ngramscan.serve.rendering import RESULTS, Templates
 from ngramscan.serve.token_protocol import ServedTokens
 from ngramscan.serve.trace_page import TracePage
-from ngramscan.serve.turns import Job
+from ngramscan.serve.turns import RequestWork
 
 MAX_WAITING = 128
 RETRY_AFTER_S = 1
@@ -61,7 +61,7 @@ class IndexApplication:
         self._max_context = max_context
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
-        self._clients, watch = Clients(concurrency), Watch()
+        self._clients, watch = Clients(concurrency), StoppableProgress()
         self._under_way = 0
         self._bodies = Bodies()
         # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
@@ -163,7 +163,7 @@ class IndexApplication:
         return self._trace_page if request.scope["path"] == _TRACE else self._page
 
     async def _in_parts(
-        self, request: Request, job: Job, parts: Iterator[str]
+        self, request: Request, job: RequestWork, parts: Iterator[str]
     ) -> AsyncIterator[str]:
         """Yield the parts of a page, each from a thread, as long as its client is there.
 
@@ -181,7 +181,7 @@ class IndexApplication:
             yield self._page_of(request).problem("Internal error").partition(RESULTS)[2]
             raise
 
-    async def _next_part(self, request: Request, job: Job, parts: Iterator[str]) -> str:
+    async def _next_part(self, request: Request, job: RequestWork, parts: Iterator[str]) -> str:
         with self._under_way_again():
             return await self._clients.serve(request, job, partial(next, parts, ""))
 
@@ -235,7 +235,7 @@ class IndexApplication:
         listed = [self._described(index) for index in self._indexes.values()]
         return _to_response(200, {"indexes": listed})
 
-    def _described(self, index: ServedIndex | ServedTokens) -> Fields:
+    def _described(self, index: ServedIndex | ServedTokens) -> JsonObject:
         if isinstance(index, ServedTokens):
             folder = index.folder
             return {

@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from ngramscan.errors import NgramscanError
 from ngramscan.progress import Progress
-from ngramscan.serve.turns import Job, Turns
+from ngramscan.serve.turns import RequestWork, Turns
 from ngramscan.stopping import current_work
 
 MOST_WORK_S = 60.0
@@ -43,7 +43,7 @@ class TookTooLongError(NgramscanError):
         super().__init__(f"Stopped after {MOST_WORK_S:.0f} s; ask for less")
 
 
-class Watch(Progress):
+class StoppableProgress(Progress):
     """Stops work at its reports, as the loops of compiled code do it by themselves."""
 
     def expect(self, amount: int, unit: str) -> None:  # noqa: ARG002  the interface of Progress
@@ -61,18 +61,18 @@ class Clients:
     def __init__(self, concurrency: int) -> None:
         self._turns = Turns(concurrency)
 
-    def new_job(self) -> Job:
+    def new_job(self) -> RequestWork:
         """Return the work of one request, without a task yet."""
-        return Job(self._turns)
+        return RequestWork(self._turns)
 
-    async def serve(self, request: Request, job: Job, work: Callable[[], _T]) -> _T:
+    async def serve(self, request: Request, job: RequestWork, work: Callable[[], _T]) -> _T:
         """Return the result of a task of a request, or raise a ClientDisconnect.
 
         The request has to be read to its end. A BusyError says that no thread has begun with it,
         a TookTooLongError comes from the task.
         """
         result = self._turns.submit(job, work)
-        watch = _Watch(request, job, result)
+        watch = _ClientWatch(request, job, result)
         timer = asyncio.get_running_loop().call_later(_WATCHED_AFTER_S, watch.begin)
         try:
             return await result
@@ -81,10 +81,10 @@ class Clients:
             watch.end()
 
 
-class _Watch:
+class _ClientWatch:
     """Ends the wait for a result when the client leaves, and stops what takes too long."""
 
-    def __init__(self, request: Request, job: Job, result: asyncio.Future[Any]) -> None:
+    def __init__(self, request: Request, job: RequestWork, result: asyncio.Future[Any]) -> None:
         self._request, self._job, self._result = request, job, result
         self._task: asyncio.Task[None] | None = None
         self._has_failed = False

@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl
 
 from ngramscan.serve.fields import RefusedError, shortened
 
-Pairs = Sequence[tuple[str, str]]
+FormPairs = Sequence[tuple[str, str]]
 
 
-def read_pairs(form: bytes) -> Pairs:
+def read_pairs(form: bytes) -> FormPairs:
     """Return the names and values of a form."""
     try:
         return parse_qsl(form.decode(), keep_blank_values=True, errors="strict")
@@ -19,7 +19,7 @@ def read_pairs(form: bytes) -> Pairs:
         raise RefusedError("The form is not valid UTF-8") from error
 
 
-def names_in(pairs: Pairs, served: Collection[str]) -> tuple[str, ...]:
+def names_in(pairs: FormPairs, served: Collection[str]) -> tuple[str, ...]:
     """Return the indexes that are asked for, in the order in which they are served, or all."""
     names = [value for name, value in pairs if name == "index"]
     for name in names:
@@ -29,7 +29,7 @@ def names_in(pairs: Pairs, served: Collection[str]) -> tuple[str, ...]:
     return tuple(name for name in served if name in names or not names)
 
 
-def text_in(pairs: Pairs, name: str) -> str | None:
+def text_in(pairs: FormPairs, name: str) -> str | None:
     """Return a value that is given once at most."""
     values = [value for key, value in pairs if key == name]
     if len(values) > 1:
@@ -37,7 +37,7 @@ def text_in(pairs: Pairs, name: str) -> str | None:
     return values[0] if values else None
 
 
-def number_in(pairs: Pairs, name: str, default: int, most: int, least: int = 0) -> int:
+def number_in(pairs: FormPairs, name: str, default: int, most: int, least: int = 0) -> int:
     """Return a whole number, or the default where it is missing."""
     text = text_in(pairs, name)
     if not text:

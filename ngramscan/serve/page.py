@@ -21,9 +21,9 @@ from ngramscan.serve.search import (
     LONGEST_PHRASE,
     MOST_SHOWN,
     PER_PAGE,
-    Answer,
-    Question,
-    Search,
+    PhraseAnswer,
+    PhraseQuestion,
+    PhraseSearch,
     read_question,
 )
 from ngramscan.serve.token_requests import MOST_TOKENS
@@ -36,7 +36,7 @@ class SearchPage:
     """Answers requests of browsers about some indexes."""
 
     def __init__(self, indexes: Mapping[str, Index], templates: Templates) -> None:
-        self._names, self._search, self._templates = [*indexes], Search(indexes), templates
+        self._names, self._search, self._templates = [*indexes], PhraseSearch(indexes), templates
 
     def answer(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
         """Return the status and the page of an address; `url` is this server, with a slash.
@@ -55,7 +55,7 @@ class SearchPage:
             lambda answers: self._results(question, answers, url),
         )
 
-    def _results(self, question: Question, answers: Sequence[Answer], url: str) -> str:
+    def _results(self, question: PhraseQuestion, answers: Sequence[PhraseAnswer], url: str) -> str:
         shown_answers = [
             (answer, [*map(_source, answer.contexts)], [*_commands(answer, question, url)])
             for answer in answers
@@ -84,7 +84,7 @@ class SearchPage:
         """Return a page that says what is wrong, with an empty form."""
         return self._render(None, problem=problem)
 
-    def _render(self, question: Question | None, **page_values: Any) -> str:
+    def _render(self, question: PhraseQuestion | None, **page_values: Any) -> str:
         defaults: dict[str, Any] = {"answers": (), "links": {}, "problem": ""}
         limits: dict[str, float] = {
             "longest": LONGEST_PHRASE,
@@ -96,7 +96,7 @@ class SearchPage:
         return self._templates.render("page.html", **values)
 
 
-def _link(question: Question, start: int) -> str:
+def _link(question: PhraseQuestion, start: int) -> str:
     """Return the address of a page, without this server's."""
     fields = [("q", question.phrase), *(("index", name) for name in question.names)]
     return f"?{urlencode([*fields, ('seed', question.seed), ('from', start)])}"
@@ -130,7 +130,7 @@ def _is_address(text: str) -> bool:
 # The same question, asked elsewhere
 
 
-def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
+def _commands(answer: PhraseAnswer, question: PhraseQuestion, url: str) -> Iterator[str]:
     """Yield command lines that give the numbers of one index."""
     count, phrase = answer.count, f"-e {quoted(question.phrase)}"
     if count is None:
@@ -151,7 +151,7 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     yield f"ngramscan contexts {phrase} {index} -n {n} --seed {question.seed}"
 
 
-def _docnorm_options(answer: Answer, question: Question) -> str:
+def _docnorm_options(answer: PhraseAnswer, question: PhraseQuestion) -> str:
     """Return the options that give the documents of an answer; empty: it takes too many requests.
 
     Over HTTP all occurrences are asked for one by one; what is around them doesn't matter.

@@ -32,7 +32,15 @@ from ngramscan.index_files.fm9.reader import Shard, find_in_all
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.fm9 import LocalFm9Index
 from ngramscan.progress import Progress
-from ngramscan.serve.fields import Fields, RefusedError, encode, parse, required, shortened, to_json
+from ngramscan.serve.fields import (
+    JsonObject,
+    RefusedError,
+    encode,
+    parse,
+    required,
+    shortened,
+    to_json,
+)
 from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
 
 __all__ = ["RefusedError", "ServedIndex", "answer", "to_json"]
@@ -69,7 +77,7 @@ class ServedIndex:
         segments: list[list[int]] = np.concatenate(find_in_all(self.shards, [query])).tolist()
         return segments
 
-    def window(self, shard: int, rank: int, needle_bytes: int, context: int) -> Fields | None:
+    def window(self, shard: int, rank: int, needle_bytes: int, context: int) -> JsonObject | None:
         """Return the text around a rank, and its document; None if it cuts a character."""
         (window,) = self.shards[shard].windows([rank], needle_bytes, context)
         try:
@@ -97,7 +105,7 @@ def answer(
     indexes: Mapping[str, ServedIndex | ServedTokens],
     body: bytes,
     max_context: int = LONGEST_CONTEXT,
-) -> Fields:
+) -> JsonObject:
     """Answer a request in the protocol of the index that it names.
 
     `max_context` is in bytes on each side of an occurrence. A RefusedError says that the request
@@ -111,8 +119,8 @@ def answer(
 
 
 def _answer_about_bytes(
-    indexes: Mapping[str, ServedIndex | ServedTokens], request: Fields, max_context: int
-) -> Fields:
+    indexes: Mapping[str, ServedIndex | ServedTokens], request: JsonObject, max_context: int
+) -> JsonObject:
     started_at = time.perf_counter()
     names = ("query_type", "index", "query")
     kind, name, query = (required(request, field, str, "a string") for field in names)
@@ -121,7 +129,7 @@ def _answer_about_bytes(
         available = ", ".join(list(indexes)[:20])
         wrong = shortened(str(request.get("corpus", name)))
         raise RefusedError(f"Invalid index: {wrong}; available: {available}")
-    fields: Fields
+    fields: JsonObject
     match kind:
         case "count":
             fields = {"count": _total(index.segments(encode(query)))}
@@ -140,7 +148,7 @@ def _total(segments: Sequence[Sequence[int]]) -> int:
     return sum(stop - start for start, stop in segments)
 
 
-def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -> Fields:
+def _window(index: ServedIndex, query: str, request: JsonObject, max_context: int) -> JsonObject:
     encode(query)
     shard = _number(request, "s", 0, len(index.shards) - 1)
     rank = _number(request, "rank", 0, index.shards[shard].ranks - 1)
@@ -155,7 +163,7 @@ def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -
     return {**fields, "spans": spans or [("", None)]}
 
 
-def _number(request: Fields, name: str, least: int, most: int) -> int:
+def _number(request: JsonObject, name: str, least: int, most: int) -> int:
     value: int = required(request, name, int, "a whole number")
     if not least <= value <= most:
         raise RefusedError(f"{name} is out of range; expected {least} to {most}")

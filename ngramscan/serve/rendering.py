@@ -18,7 +18,7 @@ from ngramscan.stopping import current_work
 RESULTS = '<main id="results">\n'
 """A page up to here is known before the search."""
 _WORKING = Markup('<p class="working" role="status">Searching <bdi>{}</bdi> ({} of {})</p>\n')
-_Answer = TypeVar("_Answer")
+AnswerT = TypeVar("AnswerT")
 
 
 class Templates:
@@ -63,12 +63,12 @@ class Templates:
 
 def render_gradually(
     names: Sequence[str],
-    answers: Iterable[_Answer],
-    render: Callable[[Sequence[_Answer]], str],
+    answers: Iterable[AnswerT],
+    render: Callable[[Sequence[AnswerT]], str],
 ) -> Iterator[str]:
     """Yield what is before the results, a line before each index is asked, and the results."""
     yield "".join(render([]).partition(RESULTS)[:2])
-    answering, finished = iter(answers), list[_Answer]()
+    answering, finished = iter(answers), list[AnswerT]()
     for number, name in enumerate(names, start=1):
         yield str(_WORKING.format(visible_line(name), number, len(names)))
         finished.append(next(answering))

@@ -51,7 +51,7 @@ _KEPT = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class PhraseQuestion:
     """A phrase, and where it is looked for."""
 
     phrase: str
@@ -63,7 +63,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class DocumentNumber:
     """The documents of a phrase in one index: a count, or an estimate."""
 
     value: int | None
@@ -91,11 +91,11 @@ class IndexAnswer:
 
 
 @dataclass(slots=True)
-class Answer(IndexAnswer):
+class PhraseAnswer(IndexAnswer):
     """The answer of one index about a phrase."""
 
     count: CountRow | TokenCountRow | None = None
-    documents: Documents | None = None
+    documents: DocumentNumber | None = None
     total: int = 0
     """Occurrences among which those that are shown were drawn."""
     contexts: Sequence[ContextRow] = ()
@@ -111,7 +111,7 @@ class Answer(IndexAnswer):
 # Questions
 
 
-def read_question(query: bytes, served: Collection[str]) -> Question | None:
+def read_question(query: bytes, served: Collection[str]) -> PhraseQuestion | None:
     """Read the part of an address behind `?`; None: it has no phrase.
 
     A RefusedError names the field that is wrong. Fields that are not known do no harm.
@@ -129,7 +129,7 @@ def read_question(query: bytes, served: Collection[str]) -> Question | None:
     start = number_in(pairs, "from", 0, MOST_SHOWN - PER_PAGE)
     if start % PER_PAGE:
         raise RefusedError(f"from: it is {start}; expected a multiple of {PER_PAGE}")
-    return Question(phrase, names, number_in(pairs, "seed", 1, 2**53), start)
+    return PhraseQuestion(phrase, names, number_in(pairs, "seed", 1, 2**53), start)
 
 
 # Answers
@@ -151,19 +151,19 @@ def fill_in_time(
         yield answer
 
 
-class Search:
+class PhraseSearch:
     """Puts questions to indexes, by their names; their progress can stop it by an error."""
 
     def __init__(self, indexes: Mapping[str, Index]) -> None:
         self._indexes = indexes
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
-    def ask(self, question: Question) -> Iterator[Answer]:
+    def ask(self, question: PhraseQuestion) -> Iterator[PhraseAnswer]:
         """Ask the indexes of a question, one after the other; what fails is a problem of one."""
-        answers = (Answer(name, self._indexes[name].size()) for name in question.names)
+        answers = (PhraseAnswer(name, self._indexes[name].size()) for name in question.names)
         return fill_in_time(answers, lambda answer: self._fill(answer, question))
 
-    def _fill(self, answer: Answer, question: Question) -> None:
+    def _fill(self, answer: PhraseAnswer, question: PhraseQuestion) -> None:
         index = self._indexes[answer.name]
         try:
             answer.count = _count(index, question.phrase)
@@ -174,7 +174,7 @@ class Search:
             answer.total, places = _places(index, question)
             (index_contexts,), _ = run_contexts(
                 [question.phrase],
-                _Part(index, places),
+                _IndexOfPlaces(index, places),
                 n=len(places) or 1,
                 width=WIDTH,
                 seed=question.seed,
@@ -186,7 +186,7 @@ class Search:
             if not answer.problems:  # for which there is no count, either
                 answer.problems.append(str(error))
 
-    def _find_documents(self, name: str, phrase: str, seed: int) -> Documents:
+    def _find_documents(self, name: str, phrase: str, seed: int) -> DocumentNumber:
         """Count the documents, or estimate them from as many draws as there is time for."""
         started_at = time.perf_counter()
         # The draws that are timed are others than those of the estimate: whether a document is
@@ -197,7 +197,7 @@ class Search:
         fitting = int(_TIMED * DRAWING_S / (time.perf_counter() - started_at))
         return self._docnorm(name, phrase, seed, min(DRAWS, max(_TIMED, fitting)))
 
-    def _docnorm(self, name: str, phrase: str, seed: int, draws: int) -> Documents:
+    def _docnorm(self, name: str, phrase: str, seed: int, draws: int) -> DocumentNumber:
         index = self._indexes[name]
         options = DocnormOptions(draws, seed=seed, exact_up_to=EXACT_UP_TO)
         queries = load_given([], [phrase], []).queries()
@@ -219,11 +219,11 @@ def _raise_first(missing: Sequence[QueryFailure]) -> None:
         raise missing[0].error
 
 
-def _documents_of(row: DocnormRow | TokenDocnormRow) -> Documents:
+def _documents_of(row: DocnormRow | TokenDocnormRow) -> DocumentNumber:
     name = "documents" if isinstance(row, DocnormRow) else "token_documents"
     ends = ("", "_lower_estimate", "_upper_estimate", "_low", "_high")
     value, lower, upper, low, high = (getattr(row, f"{name}{end}") for end in ends)
-    return Documents(
+    return DocumentNumber(
         value=value,
         lower_estimate=lower,
         upper_estimate=upper,
@@ -237,7 +237,7 @@ def _documents_of(row: DocnormRow | TokenDocnormRow) -> Documents:
     )
 
 
-def _places(index: Index, question: Question) -> tuple[int, list[Place]]:
+def _places(index: Index, question: PhraseQuestion) -> tuple[int, list[Place]]:
     """Return how many occurrences there are, and those of one page.
 
     The draws of a page and all before it are those of `ngramscan contexts`, except that the last
@@ -255,7 +255,7 @@ def _places(index: Index, question: Question) -> tuple[int, list[Place]]:
     return occurrences[phrase].occurrences, [place for place in samples[1] if place not in before]
 
 
-class _Part:
+class _IndexOfPlaces:
     """An index of which only some occurrences are seen."""
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:

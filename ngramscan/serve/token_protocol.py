@@ -31,13 +31,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.tokens.shard import Excerpt
-from ngramscan.serve.fields import Fields, RefusedError, required, shortened
+from ngramscan.index_files.tokens.shard import TokenExcerpt
+from ngramscan.serve.fields import JsonObject, RefusedError, required, shortened
 from ngramscan.serve.token_positions import Clause, count_next, find_near
 from ngramscan.serve.token_requests import (
     OutOfRangeError,
-    Query,
     ServedTokens,
+    TokenQuery,
     check_limits,
     check_names,
     limit,
@@ -55,10 +55,10 @@ LONGEST_LIST = 500_000
 """Positions in an answer."""
 _NEAR = ("max_clause_freq", "max_diff_tokens")
 
-_Handler = Callable[[ServedTokens, Query, Fields], Fields]
+_Handler = Callable[[ServedTokens, TokenQuery, JsonObject], JsonObject]
 
 
-def answer_about_tokens(index: ServedTokens, request: Fields) -> Fields:
+def answer_about_tokens(index: ServedTokens, request: JsonObject) -> JsonObject:
     """Answer a request about an index; a RefusedError says that it is wrong."""
     kind = required(request, "query_type", str, "a string")
     if ("query" in request) == ("query_ids" in request):
@@ -92,18 +92,18 @@ def _occurrences(ranks: Integers) -> int:
     return int((ranks[..., 1] - ranks[..., 0]).sum())
 
 
-def _count(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _count(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     if query.has_clauses:
         return {"count": sum(map(len, _positions(index, query, request))), "approx": False}
     return {"count": _occurrences(index.folder.find([query.ids])), "approx": False}
 
 
-def _find(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _find(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     (ranks,) = index.folder.find([ngram(index, query)])
     return {"cnt": _occurrences(ranks), "segment_by_shard": ranks.tolist()}
 
 
-def _positions(index: ServedTokens, query: Query, request: Fields) -> list[Integers]:
+def _positions(index: ServedTokens, query: TokenQuery, request: JsonObject) -> list[Integers]:
     clauses = whole_clauses(index, query)
     _check_occurrences(_occurrences(index.folder.find([t for terms in clauses for t in terms])))
     return find_near(index.folder, clauses, limit(request, "max_diff_tokens"), index.progress)
@@ -115,7 +115,7 @@ def _check_occurrences(occurrences: int) -> None:
         raise OutOfRangeError(f"{problem} at most, to be exact")
 
 
-def _find_cnf(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _find_cnf(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     by_shard = _positions(index, query, request)
     total = sum(map(len, by_shard))
     if total > LONGEST_LIST:
@@ -125,23 +125,23 @@ def _find_cnf(index: ServedTokens, query: Query, request: Fields) -> Fields:
     return {"cnt": total, "approx": False, "ptrs_by_shard": pointers}
 
 
-def _prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _prob(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     return _probability(index, _not_empty(index, query))
 
 
-def _infgram_prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _infgram_prob(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     ids = _not_empty(index, query)
     prompt = _longest_suffix(index, ids[:-1])
     return {**_probability(index, [*prompt, ids[-1]]), **_suffix_fields(index, prompt)}
 
 
-def _not_empty(index: ServedTokens, query: Query) -> list[int]:
+def _not_empty(index: ServedTokens, query: TokenQuery) -> list[int]:
     if not query.ids:
         raise OutOfRangeError("Please provide a non-empty query!")
     return ngram(index, query)
 
 
-def _probability(index: ServedTokens, ids: list[int]) -> Fields:
+def _probability(index: ServedTokens, ids: list[int]) -> JsonObject:
     prompt, whole = map(_occurrences, index.folder.find([ids[:-1], ids]))
     probability = whole / prompt if prompt else -1.0
     return {"prompt_cnt": prompt, "cont_cnt": whole, "prob": probability}
@@ -156,23 +156,23 @@ def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:
     return ids[len(ids) - length :]
 
 
-def _suffix_fields(index: ServedTokens, suffix: list[int]) -> Fields:
+def _suffix_fields(index: ServedTokens, suffix: list[int]) -> JsonObject:
     suffix_text = index.tokenizer.shown(
         [token for token in suffix if index.name_of(token) is not None]
     )
     return {"suffix_len": len(suffix), "longest_suffix": suffix_text}
 
 
-def _ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _ntd(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     return _distribution(index, ngram(index, query))
 
 
-def _infgram_ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _infgram_ntd(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     suffix = _longest_suffix(index, ngram(index, query))
     return {**_distribution(index, suffix), **_suffix_fields(index, suffix)}
 
 
-def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
+def _distribution(index: ServedTokens, prompt: list[int]) -> JsonObject:
     """Return how often each token comes next; the end of a document is one, too."""
     folder, tokenizer = index.folder, index.tokenizer
     (ranks,) = folder.find([prompt])
@@ -183,7 +183,7 @@ def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
     ends = counts.pop(folder.separator, 0)
     if ends:
         counts[tokenizer.end_of_text] = counts.get(tokenizer.end_of_text, 0) + ends
-    result: Fields = {}
+    result: JsonObject = {}
     for token, times in counts.items():
         name = index.name_of(token)
         token_text = name and name.replace("Ġ", " ")
@@ -194,13 +194,13 @@ def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
 # --- documents ----------------------------------------------------------------------------------
 
 
-def _document_by_rank(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _document_by_rank(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     shard = required_number(request, "s", len(index.folder.shards))
     rank = required_number(request, "rank", index.folder.shard_tokens[shard])
     return _shown_by_rank(index, query, (shard, rank), limit(request, "max_disp_len"))
 
 
-def _document_by_pointer(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _document_by_pointer(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     if query.ids and not query.has_clauses:
         raise RefusedError("query of get_doc_by_ptr has clauses: it has AND or OR, or is empty")
     folder = index.folder
@@ -210,7 +210,7 @@ def _document_by_pointer(index: ServedTokens, query: Query, request: Fields) -> 
     return _shown_at(index, query, (shard, position), limit(request, "max_disp_len"))
 
 
-def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _search(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     """Return documents of some occurrences, drawn at random with replacement."""
     if query.has_clauses:
         show = _shown_at
@@ -237,19 +237,21 @@ def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
 
 
 def _shown_by_rank(
-    index: ServedTokens, query: Query, place: tuple[int, int], length: int
-) -> Fields:
+    index: ServedTokens, query: TokenQuery, place: tuple[int, int], length: int
+) -> JsonObject:
     needle = len(query.ids) if query.ids and not query.has_clauses else 1
     before, after = length // 2, length - length // 2
     return _document(index, query, index.folder.excerpt(*place, needle, before, after))
 
 
-def _shown_at(index: ServedTokens, query: Query, place: tuple[int, int], length: int) -> Fields:
+def _shown_at(
+    index: ServedTokens, query: TokenQuery, place: tuple[int, int], length: int
+) -> JsonObject:
     before, after = length // 2, length - length // 2
     return _document(index, query, index.folder.excerpt_at(*place, 1, before, after))
 
 
-def _document(index: ServedTokens, query: Query, excerpt: Excerpt) -> Fields:
+def _document(index: ServedTokens, query: TokenQuery, excerpt: TokenExcerpt) -> JsonObject:
     tokens = excerpt.tokens.tolist()
     line = index.folder.metadata(excerpt.document)
     spans = _spans(tokens, query.clauses)
@@ -265,12 +267,12 @@ def _document(index: ServedTokens, query: Query, excerpt: Excerpt) -> Fields:
     }
 
 
-Span = tuple[list[int], str | None]
+LabelledSpan = tuple[list[int], str | None]
 
 
-def _spans(tokens: list[int], clauses: Sequence[Clause]) -> list[Span]:
+def _spans(tokens: list[int], clauses: Sequence[Clause]) -> list[LabelledSpan]:
     """Cut tokens where terms occur, from the left; each has the number of its clause."""
-    spans: list[Span] = [(tokens, None)]
+    spans: list[LabelledSpan] = [(tokens, None)]
     for place, clause in enumerate(clauses):
         for term in filter(None, clause):
             cut = [
@@ -280,7 +282,7 @@ def _spans(tokens: list[int], clauses: Sequence[Clause]) -> list[Span]:
     return spans
 
 
-def _cut(span: Span, term: list[int], label: str) -> Iterator[Span]:
+def _cut(span: LabelledSpan, term: list[int], label: str) -> Iterator[LabelledSpan]:
     tokens, _ = span
     start = 0
     for at in [at for at, token in enumerate(tokens) if token == term[0]]:

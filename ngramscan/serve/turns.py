@@ -36,7 +36,7 @@ back where long work runs in Python. Where all work is short, switching more oft
 _T = TypeVar("_T")
 
 
-class Job(Work):
+class RequestWork(Work):
     """The work of one request: one task after the other."""
 
     def __init__(self, turns: Turns) -> None:
@@ -62,10 +62,10 @@ class Job(Work):
 
 
 @dataclass(eq=False, slots=True)
-class _Task:
+class _QueuedTask:
     """A part of a job that a thread runs; its result is for the loop."""
 
-    job: Job
+    job: RequestWork
     work: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     result: asyncio.Future[Any]
@@ -96,11 +96,11 @@ class Turns:
         self._places = places
         self._lock = threading.Lock()
         """That of all that follows."""
-        self._new = deque[_Task]()
-        self._paused: list[Job] = []
+        self._new = deque[_QueuedTask]()
+        self._paused: list[RequestWork] = []
         """Jobs in the middle of a task; those that have waited longest come first."""
-        self._running = set[Job]()
-        self._admitted = SimpleQueue[_Task]()
+        self._running = set[RequestWork]()
+        self._admitted = SimpleQueue[_QueuedTask]()
         """Tasks that have a place; each is for a thread that is free, or was started for it."""
         self._free_threads = 0
         self._paused_waits_until = 0.0
@@ -109,10 +109,10 @@ class Turns:
         """Jobs that run too long are soon asked to pause."""
         self._has_long_work = False
 
-    def submit(self, job: Job, work: Callable[[], _T]) -> asyncio.Future[_T]:
+    def submit(self, job: RequestWork, work: Callable[[], _T]) -> asyncio.Future[_T]:
         """Run a task of a job; the loop that calls this gets the result."""
         loop = asyncio.get_running_loop()
-        task = _Task(job, work, loop, loop.create_future())
+        task = _QueuedTask(job, work, loop, loop.create_future())
         with self._lock:
             self._switch_by_length_of_work()
             self._new.append(task)
@@ -125,7 +125,7 @@ class Turns:
             loop.call_later(TURN_S, self._ask_to_pause, loop)
         return task.result
 
-    def pause(self, job: Job) -> None:
+    def pause(self, job: RequestWork) -> None:
         """Wait until it is the job's turn again, if it was asked to pause."""
         with self._lock:
             if job.flag[0] != PAUSE:
@@ -136,14 +136,14 @@ class Turns:
                 self._admit()
         job.may_go_on.wait()
 
-    def stop(self, job: Job, error: type[Exception]) -> None:
+    def stop(self, job: RequestWork, error: type[Exception]) -> None:
         """Make the threads of a job raise an error at their next look."""
         with self._lock:
             job.stopped_by = job.stopped_by or error
             job.flag[0] = STOP
             job.may_go_on.set()
 
-    def take_error(self, job: Job) -> type[Exception] | None:
+    def take_error(self, job: RequestWork) -> type[Exception] | None:
         """Return what stops a job; an error that says so to the client stops it once.
 
         The answer that has it is still to be made; if that takes long, the job is stopped again.
@@ -158,13 +158,13 @@ class Turns:
     def _has_waiting(self) -> bool:
         return bool(self._new or self._paused)
 
-    def _admit(self, by_free_thread: bool = False) -> _Task | None:
+    def _admit(self, by_free_thread: bool = False) -> _QueuedTask | None:
         """Give the free places to what waits.
 
         Return the task for the thread that calls this, if it is free: to wake another one takes
         longer than most searches.
         """
-        own_task: _Task | None = None
+        own_task: _QueuedTask | None = None
         while self._has_waiting() and len(self._running) < self._places:
             now = time.monotonic()
             job = self._next_paused(now)
@@ -185,7 +185,7 @@ class Turns:
             self._running.add(job)
         return own_task
 
-    def _next_paused(self, now: float) -> Job | None:
+    def _next_paused(self, now: float) -> RequestWork | None:
         """Return the paused job that continues; None: something new is to begin."""
         if self._paused and self._new and now >= self._paused_waits_until:
             return self._paused[0]
@@ -193,13 +193,13 @@ class Turns:
             return None
         return min(self._paused, key=lambda job: job.seconds)
 
-    def _let_go_on(self, job: Job) -> None:
+    def _let_go_on(self, job: RequestWork) -> None:
         """Take back that a job was asked to pause."""
         if job.flag[0] == PAUSE:
             job.flag[0] = GO
         job.may_go_on.set()
 
-    def _end_turn(self, job: Job) -> None:
+    def _end_turn(self, job: RequestWork) -> None:
         """Take the place of a job."""
         self._running.discard(job)
         now = time.monotonic()
@@ -209,7 +209,7 @@ class Turns:
             self._paused_waits_until = max(self._paused_waits_until, now) + rest_s
         job.seconds += turn_s
 
-    def _employ(self, task: _Task) -> None:
+    def _employ(self, task: _QueuedTask) -> None:
         """Give a task to a thread that is free, or to one more."""
         if self._free_threads:
             self._free_threads -= 1
@@ -230,7 +230,7 @@ class Turns:
             task.deliver(hand_over)  # now that the next task of the job may begin
             task = following or self._admitted.get()
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: RequestWork) -> None:
         """Take the place of a job whose task is done, and let its other threads continue."""
         if job in self._running:
             self._end_turn(job)
@@ -255,7 +255,7 @@ class Turns:
             sys.setswitchinterval(_SHORT_SWITCH_S if has_long_work else _USUAL_SWITCH_S)
 
     @staticmethod
-    def _is_long(job: Job) -> bool:
+    def _is_long(job: RequestWork) -> bool:
         return bool(job.seconds) or time.monotonic() - job.began_at >= TURN_S
 
     def _interrupt(self) -> None:

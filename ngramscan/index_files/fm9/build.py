@@ -18,7 +18,7 @@ from typing import Any
 from ngramscan.corpora import Corpus, CorpusFile, ReadOptions, describe_skipped, open_corpus
 from ngramscan.errors import CorpusError, DiskFullError, InputError, reason_of
 from ngramscan.index_files import places
-from ngramscan.index_files.documents import Source, relative_names
+from ngramscan.index_files.documents import SourceFile, relative_names
 from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
     PLAN,
@@ -33,7 +33,7 @@ from ngramscan.index_files.fm9.manifest import (
 )
 from ngramscan.index_files.fm9.plan import (
     CONTENT_STAMP,
-    Plan,
+    BuildPlan,
     ShardPlan,
     Workers,
     parse_plan,
@@ -127,7 +127,7 @@ def build_index(
     with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
         for notice in corpus.notices:
             progress.notice(notice)
-        requested = Plan(_decisive(read_options, options), sources, [])
+        requested = BuildPlan(_decisive(read_options, options), sources, [])
         plan = _known_plan(place, requested)
         if plan is None and (entries := _entries_of_same_build(place, requested)):
             progress.notice(f"{place}: already built from these files with these options")
@@ -167,7 +167,7 @@ def _named(value: Any) -> Any:
 
 
 @contextmanager
-def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[Source]]:
+def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[SourceFile]]:
     """Yield the files of a corpus; a pipe, which can be read once, is copied to a file."""
     files, names = corpus.files, relative_names(corpus)
     if scheduler is not None:
@@ -176,7 +176,7 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
         full = [path if is_remote(path) else str(Path(path).absolute()) for path in paths]
         files = [replace(file, path=path) for file, path in zip(files, full, strict=True)]
     if not corpus.is_stream:
-        yield list(map(Source, files, names))
+        yield list(map(SourceFile, files, names))
         return
     [pipe] = corpus.files
     if scheduler is not None:
@@ -189,7 +189,7 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
         [file] = open_corpus(str(copy), form=pipe.format).files
         try:
             # Its content says which pipe it is, as times say of other files.
-            yield [Source(replace(file, stamp=f"{CONTENT_STAMP}{digest}", status=""), names[0])]
+            yield [SourceFile(replace(file, stamp=f"{CONTENT_STAMP}{digest}", status=""), names[0])]
         except CorpusError as error:
             raise CorpusError(
                 str(error.where).replace(str(copy), names[0]), error.problem
@@ -214,7 +214,7 @@ def _copied(pipe: CorpusFile, place: str, folder: Path) -> tuple[Path, str]:
 # The plan
 
 
-def _known_plan(place: str, requested: Plan) -> Plan | None:
+def _known_plan(place: str, requested: BuildPlan) -> BuildPlan | None:
     """Return the plan of an unfinished build; an InputError says how this one differs from it."""
     content = places.read(place, PLAN)
     if content is None:
@@ -227,7 +227,7 @@ def _known_plan(place: str, requested: Plan) -> Plan | None:
     return replace(plan, files=[files[source.file.path] for source in plan.files])
 
 
-def _entries_of_same_build(place: str, requested: Plan) -> list[ShardEntry]:
+def _entries_of_same_build(place: str, requested: BuildPlan) -> list[ShardEntry]:
     """Return the shards of an index that the same command has finished; empty: there is none.
 
     An InputError says that files of it have gone since.
@@ -298,7 +298,7 @@ def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
 def _planned(
     name: str,
     kept_shards: Sequence[ShardPlan],
-    requested: Plan,
+    requested: BuildPlan,
     read_options: ReadOptions,
     limit: int,
     workers: Workers,
@@ -327,7 +327,7 @@ def _numbered(kept_shards: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> 
 
 
 def _finish(
-    plan: Plan, digest: str, place: str, read_options: ReadOptions, workers: Workers
+    plan: BuildPlan, digest: str, place: str, read_options: ReadOptions, workers: Workers
 ) -> list[BuildRow]:
     """Build the shards that have no manifest; when all have one, write that of the index."""
     with ThreadPoolExecutor(_THREADS) as threads:
@@ -370,7 +370,7 @@ def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
 
 
 def _build(
-    plan: Plan,
+    plan: BuildPlan,
     digest: str,
     missing: Sequence[int],
     place: str,

@@ -20,7 +20,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Bytes, Integers
-from ngramscan.index_files.findings import Problem, is_object
+from ngramscan.index_files.findings import FileProblem, is_object
 from ngramscan.index_files.fm9 import decode
 from ngramscan.index_files.fm9 import kernels as k
 from ngramscan.index_files.fm9.decode import Steps
@@ -74,7 +74,7 @@ _T = TypeVar("_T")
 
 def check_text(
     folder: Path, name: str, separator: int, deep: bool, progress: Progress
-) -> list[Problem]:
+) -> list[FileProblem]:
     """Return the first problem of a text, its documents or their metadata, if there is any.
 
     A deep check needs memory.

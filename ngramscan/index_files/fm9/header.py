@@ -20,16 +20,16 @@ from ngramscan.index_files.fm9.layout import (
     NONE,
     SA_STEP,
     SUPERBLOCK,
-    Field,
-    Layout,
-    Node,
+    FileLayout,
+    HeaderField,
+    TreeNode,
     bits_for,
 )
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint16]
 Words = NDArray[np.uint64]
-NODE = np.dtype({"names": Node._fields, "formats": ["<u8", "<u8", "<u2", "<u2", "<u2"]})
+NODE = np.dtype({"names": TreeNode._fields, "formats": ["<u8", "<u8", "<u2", "<u2", "<u2"]})
 
 
 def byte_tables(tree: NDArray[Any]) -> tuple[Numbers, Words]:
@@ -52,18 +52,18 @@ def byte_tables(tree: NDArray[Any]) -> tuple[Numbers, Words]:
     return leaf_of, by_byte
 
 
-def read_layout(data: memoryview, path: str) -> Layout:
+def read_layout(data: memoryview, path: str) -> FileLayout:
     """Read the header of a mapped file; an IndexFormatError names a field that is wrong."""
-    return _Parser(data, path).parse()
+    return _HeaderParser(data, path).parse()
 
 
-class _Parser:
+class _HeaderParser:
     def __init__(self, data: memoryview, path: str) -> None:
         self._data = data
         self._path = path
         self._at = 0
 
-    def parse(self) -> Layout:
+    def parse(self) -> FileLayout:
         n, sigma, size = (self._number(name) for name in ("n", "sigma", "rrr.size"))
         self._require("n", 2 <= n < LONGEST, f"{n}, a text has 2 to 2^48 bytes")
         self._require("sigma", 2 <= sigma <= 256, f"{sigma}, a text has 2 to 256 kinds of bytes")
@@ -84,9 +84,13 @@ class _Parser:
         self._check_links(tree)
         leaf_of, codes = self._check_codes(tree, comp2char, leaf_of, codes)
         sizes = self._sizes(tree, leaf_of[[*comp2char]], np.diff(c), (n, size, ones))
-        return Layout(*(n, size, ones, *bits, tree, leaf_of, codes, sa, isa, comp2char, c, sizes))
+        return FileLayout(
+            *(n, size, ones, *bits, tree, leaf_of, codes, sa, isa, comp2char, c, sizes)
+        )
 
-    def _bit_vector(self, size: int) -> tuple[Field, Field, Field, Field, Field]:
+    def _bit_vector(
+        self, size: int
+    ) -> tuple[HeaderField, HeaderField, HeaderField, HeaderField, HeaderField]:
         blocks = size // BLOCK + 1
         superblocks = -(-blocks // SUPERBLOCK)
         bt = self._vector("rrr.bt", None, blocks)
@@ -209,7 +213,7 @@ class _Parser:
     def _number(self, name: str) -> int:
         return int.from_bytes(self._take(name, 8), "little")
 
-    def _vector(self, name: str, width: int | None, entries: int | None) -> Field:
+    def _vector(self, name: str, width: int | None, entries: int | None) -> HeaderField:
         """Skip a vector; without a `width` the file says how wide its entries are."""
         bits = self._number(name)
         if width is None:
@@ -218,21 +222,21 @@ class _Parser:
         if entries is not None:
             fits = bits == entries * width
             self._require(name, fits, f"{bits} bits, expected {entries} entries of {width}")
-        field = Field(self._at, bits, width)
+        field = HeaderField(self._at, bits, width)
         self._require(name, field.bytes <= len(self._data) - self._at, "the file ends within it")
         self._at += field.bytes
         return field
 
-    def _payload(self, field: Field) -> bytes:
+    def _payload(self, field: HeaderField) -> bytes:
         return bytes(self._data[field.offset : field.offset + field.bytes])
 
-    def _entry(self, field: Field, number: int) -> int:
+    def _entry(self, field: HeaderField, number: int) -> int:
         first = number * field.width
         at = field.offset + first // 8
         raw = self._data[at : at + 9]
         return int.from_bytes(raw, "little") >> first % 8 & ((1 << field.width) - 1)
 
-    def _check_width(self, name: str, field: Field, expected: int) -> None:
+    def _check_width(self, name: str, field: HeaderField, expected: int) -> None:
         fits = field.width == expected
         self._require(name, fits, f"{field.width} bits wide, expected {expected}")
 

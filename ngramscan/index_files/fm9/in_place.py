@@ -19,7 +19,7 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import NO_FLAG, Integers, expect_steps
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
-from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Layout
+from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, FileLayout
 from ngramscan.index_files.fm9.tables import (
     BT,
     BTNR,
@@ -32,7 +32,7 @@ from ngramscan.index_files.fm9.tables import (
     RANK_WIDTH,
     SA,
     TEXT_WIDTH,
-    Parts,
+    TableParts,
     Tables,
     make_tables,
 )
@@ -97,7 +97,7 @@ class _PartsHere:
         """Return the file in the form that the compiled loops read."""
         at = np.array(self._at, np.int64).reshape(-1, self._tables.at.size)
         self.missing[:] = 0
-        parts = Parts(np.array(self._keys, np.int64), at, self.missing)
+        parts = TableParts(np.array(self._keys, np.int64), at, self.missing)
         return self._tables._replace(data=np.frombuffer(self._data, np.uint8), parts=parts)
 
 
@@ -116,7 +116,7 @@ class ReadLog:
 class InPlaceFile:
     """A searchable text: an .fm9 file of which only what a question needs is read."""
 
-    def __init__(self, ranges: Ranges, file: RemoteFile, layout: Layout, memory: int) -> None:
+    def __init__(self, ranges: Ranges, file: RemoteFile, layout: FileLayout, memory: int) -> None:
         self._ranges, self._file, self.start_read = ranges, file, ranges.start
         self.layout, self.n = layout, layout.n
         self._tables = make_tables(np.zeros(0, np.uint8), layout)
@@ -335,7 +335,7 @@ class _MissingPart(Exception):
     """A part of a header was not read yet."""
 
 
-class _Header:
+class _PartialHeader:
     """Looks like a whole file to the header parser, though only some parts have been read."""
 
     def __init__(self, size: int) -> None:
@@ -353,9 +353,9 @@ class _Header:
         raise _MissingPart(start, stop)
 
 
-async def _read_header(ranges: Ranges, file: RemoteFile) -> Layout:
+async def _read_header(ranges: Ranges, file: RemoteFile) -> FileLayout:
     """Read the parts of a file that its parser asks for, until it has all of them."""
-    header = _Header(file.size)
+    header = _PartialHeader(file.size)
     while True:
         try:
             return read_layout(cast(memoryview, header), file.url)

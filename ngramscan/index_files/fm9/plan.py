@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ngramscan.corpora import CorpusFile, Piece, ReadOptions, split
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.index_files.documents import Source, place_of, read_documents
+from ngramscan.index_files.documents import SourceFile, place_of, read_documents
 from ngramscan.messages import OptionUse
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Done, Report, Watch, run_on_processes
@@ -66,12 +66,12 @@ class ShardPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BuildPlan:
     """The content of `plan.json`."""
 
     options: dict[str, Any]
     """Options that decide what is in the index, by their flag."""
-    files: list[Source]
+    files: list[SourceFile]
     shards: list[ShardPlan]
 
     def to_json(self) -> bytes:
@@ -79,7 +79,7 @@ class Plan:
         # Names of files need not be UTF-8: in ASCII, an escape stands for any of their bytes.
         return json.dumps(msgspec.to_builtins(self)).encode("ascii")
 
-    def files_of(self, number: int) -> list[Source]:
+    def files_of(self, number: int) -> list[SourceFile]:
         """Return the file in which a shard begins, and those up to where the next one does."""
         last = self.shards[number + 1].file if number + 1 < len(self.shards) else len(self.files)
         return self.files[self.shards[number].file : last + 1]
@@ -93,7 +93,7 @@ class Plan:
         ]
         return hashlib.sha256(json.dumps([self.options, files]).encode("ascii")).hexdigest()
 
-    def difference(self, requested: Plan) -> str:
+    def difference(self, requested: BuildPlan) -> str:
         """Return the first thing in which another build differs; empty: nothing."""
         for flag, value in requested.options.items():
             if self.options.get(flag) != value:
@@ -116,10 +116,10 @@ def _location(file: CorpusFile) -> str:
     return file.location if is_remote(file.path) else abspath(file.path)
 
 
-def parse_plan(content: bytes, where: str) -> Plan:
+def parse_plan(content: bytes, where: str) -> BuildPlan:
     """Return the plan in a file; an InputError says that it is not one."""
     try:
-        return msgspec.convert(json.loads(content), Plan)
+        return msgspec.convert(json.loads(content), BuildPlan)
     except (ValueError, RecursionError) as error:
         problem = "not a plan of an index; build into a new folder, or delete this one"
         raise InputError(where, problem) from error
@@ -164,11 +164,11 @@ class _Sizes:
     """Lines or files that were skipped, by what is wrong with them."""
 
 
-_Named = tuple[Piece, str]
+_NamedPiece = tuple[Piece, str]
 """A piece, and the path of its file in the metadata."""
 
 
-def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[_Sizes]:
+def measure(task: tuple[Sequence[_NamedPiece], ReadOptions], report: Report) -> list[_Sizes]:
     """Return the sizes of the documents of some pieces, in a worker process."""
     pieces, read_options = task
     measured = [_Sizes() for _ in pieces]
@@ -183,7 +183,7 @@ def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[
 
 
 def plan_shards(
-    files: Sequence[Source], read_options: ReadOptions, shard_bytes: int, workers: Workers
+    files: Sequence[SourceFile], read_options: ReadOptions, shard_bytes: int, workers: Workers
 ) -> tuple[list[ShardPlan], Counter[str]]:
     """Read a corpus; return its shards in order, without their folders, and what was skipped.
 
@@ -209,9 +209,9 @@ def plan_shards(
         return list(_cut(all_sizes, shard_bytes)), skipped
 
 
-def _bundles(pieces: Sequence[_Named]) -> list[list[_Named]]:
+def _bundles(pieces: Sequence[_NamedPiece]) -> list[list[_NamedPiece]]:
     """Return the pieces of each task: many small ones, so that it is worth handing out."""
-    bundles: list[list[_Named]] = []
+    bundles: list[list[_NamedPiece]] = []
     size = 0
     for piece in pieces:
         piece_bytes = piece[0].size or _TASK_BYTES

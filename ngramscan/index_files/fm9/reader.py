@@ -31,7 +31,7 @@ from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import END, FILES, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR
 from ngramscan.index_files.fm9.tables import SIZE, make_tables
-from ngramscan.index_files.mapped import MappedFile, State, state_of, unchanged
+from ngramscan.index_files.mapped import FileState, MappedFile, state_of, unchanged
 from ngramscan.progress import SILENT, Progress
 from ngramscan.stopping import current_work, on_any_thread
 
@@ -40,7 +40,7 @@ _CHECKED_AT_ONCE = 1 << 20
 _THREADS = 16
 """More than cores: they mostly wait for the disk."""
 
-_Item = TypeVar("_Item")
+_ItemT = TypeVar("_ItemT")
 _T = TypeVar("_T")
 
 
@@ -56,7 +56,7 @@ class Fm9File(MappedFile):
     shows in a query, which then raises this error.
     """
 
-    def __init__(self, path: Path, known_state: State | None = None) -> None:
+    def __init__(self, path: Path, known_state: FileState | None = None) -> None:
         super().__init__(path, known_state)
         layout = read_layout(self._data.data, str(path))
         self.n = layout.n
@@ -156,7 +156,7 @@ class Offsets(MappedFile):
     """The start of each document, or each line of metadata, in a text."""
 
     def __init__(
-        self, path: Path, file: Fm9File, separator: int, known_state: State | None = None
+        self, path: Path, file: Fm9File, separator: int, known_state: FileState | None = None
     ) -> None:
         super().__init__(path, known_state)
         self._n = file.n
@@ -351,7 +351,7 @@ def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Inte
     return _in_threads(lambda shard: shard.find(patterns), shards)
 
 
-def _in_threads(work: Callable[[_Item], _T], items: Sequence[_Item]) -> list[_T]:
+def _in_threads(work: Callable[[_ItemT], _T], items: Sequence[_ItemT]) -> list[_T]:
     """Return the results of all items in their order; this thread works, too."""
     results: dict[int, _T] = {}
     numbered = enumerate(items)  # all threads take from it

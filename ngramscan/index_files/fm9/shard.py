@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ngramscan.corpora import Piece, ReadOptions, has_changed
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files import places
-from ngramscan.index_files.documents import Document, Source, read_documents
+from ngramscan.index_files.documents import IndexedDocument, SourceFile, read_documents
 from ngramscan.index_files.fm9.layout import END, SEPARATOR
 from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
@@ -42,7 +42,7 @@ class ShardTask(NamedTuple):
     place: str
     """The folder or URL of the index."""
     shard: ShardPlan
-    files: Sequence[Source]
+    files: Sequence[SourceFile]
     """The file in which it begins, and those up to its end."""
     read_options: ReadOptions
     built_from: str = ""
@@ -119,7 +119,7 @@ def _gather(task: ShardTask, work: Path) -> NDArray[np.uint8]:
     return text
 
 
-def _documents(task: ShardTask) -> Iterator[Document]:
+def _documents(task: ShardTask) -> Iterator[IndexedDocument]:
     """Yield as many documents as were planned, from the place where they begin."""
     shard, documents_left = task.shard, task.shard.documents
     start, lines, record = shard.start, shard.lines, shard.record

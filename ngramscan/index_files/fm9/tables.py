@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ngramscan.index_files.compiled import Bytes, Integers, Words
-from ngramscan.index_files.fm9.layout import NONE, Layout
+from ngramscan.index_files.fm9.layout import NONE, FileLayout
 
 # Columns of Tables.at.
 BT, BTNR, BTNRP, RANK, INVERT, SA, ISA = range(7)
@@ -17,7 +17,7 @@ TEXT, BITS, ONES = range(12, 15)
 START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
 
 
-class Parts(NamedTuple):
+class TableParts(NamedTuple):
     """The parts of a file that are here: superblocks, and entries of `sa` and `isa`."""
 
     keys: Integers
@@ -43,11 +43,11 @@ class Tables(NamedTuple):
     """For each byte; -1: not in the text."""
     lengths: Integers
     """Bits of each byte's code."""
-    parts: Parts | None = None
+    parts: TableParts | None = None
     """None: the whole file is in `data`."""
 
 
-def make_tables(data: Bytes, layout: Layout) -> Tables:
+def make_tables(data: Bytes, layout: FileLayout) -> Tables:
     """Return the parts of a file that the kernels need."""
     at = [
         *(field.offset for field in (layout.bt, layout.btnr, layout.btnrp, layout.rank)),

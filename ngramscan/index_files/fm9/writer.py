@@ -27,7 +27,7 @@ from ngramscan.index_files.fm9.layout import (
     NONE,
     SA_STEP,
     SUPERBLOCK,
-    Node,
+    TreeNode,
     bits_for,
 )
 from ngramscan.index_files.fm9.writer_kernels import (
@@ -121,7 +121,7 @@ def _replace_by_bwt(text: NDArray[np.uint8], suffixes: _Positions) -> tuple[_Pos
 # The wavelet tree, shaped by a Huffman code
 
 
-def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
+def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[TreeNode], list[int]]:
     """Return nodes, numbered breadth first, and the number of symbols of each."""
     made = [(count, byte, NONE, NONE) for byte, count in enumerate(frequencies) if count]
     heap = [(size, number) for number, (size, *_) in enumerate(made)]
@@ -131,14 +131,14 @@ def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
         heapq.heappush(heap, (rarest + next_rarest, len(made)))
         made.append((rarest + next_rarest, 0, left_child, right_child))
     order, parents = [heap[0][1]], [NONE]
-    nodes: list[Node] = []
+    nodes: list[TreeNode] = []
     start = ones = 0
     for number, in_made in enumerate(order):  # grows in the loop
         size, byte, left_child, right_child = made[in_made]
         if left_child == NONE:
-            nodes.append(Node(start, byte, parents[number]))
+            nodes.append(TreeNode(start, byte, parents[number]))
             continue
-        nodes.append(Node(start, ones, parents[number], len(order), len(order) + 1))
+        nodes.append(TreeNode(start, ones, parents[number], len(order), len(order) + 1))
         order += [left_child, right_child]
         parents += [number, number]
         start += size
@@ -147,7 +147,7 @@ def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
 
 
 def _wavelet_bits(
-    nodes: Sequence[Node], sizes: Sequence[int], symbols: NDArray[np.uint8]
+    nodes: Sequence[TreeNode], sizes: Sequence[int], symbols: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint64], int]:
     """Return the bits of all nodes, and their number; overwrites the symbols."""
     below = [[node.value] if node.is_leaf else [] for node in nodes]

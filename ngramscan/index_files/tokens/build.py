@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ngramscan.corpora import Corpus, Piece, ReadOptions, describe_skipped
 from ngramscan.errors import InputError
-from ngramscan.index_files.documents import Document, read_documents, relative_names
+from ngramscan.index_files.documents import IndexedDocument, read_documents, relative_names
 from ngramscan.index_files.formats import token_files
 from ngramscan.index_files.places import as_input_error, publish
 from ngramscan.index_files.sole_builder import locked_folder, new_folder
@@ -163,7 +163,9 @@ def _is_same_file(first: Path, second: Path) -> bool:
     return second.is_file() and cmp(first, second, shallow=False)
 
 
-def _documents(corpus: Corpus, read_options: ReadOptions, progress: Progress) -> Iterator[Document]:
+def _documents(
+    corpus: Corpus, read_options: ReadOptions, progress: Progress
+) -> Iterator[IndexedDocument]:
     """Yield all documents of a corpus."""
     skipped = Counter[str]()
     progress.expect(sum(file.size or 0 for file in corpus.files), "bytes read")
@@ -177,7 +179,7 @@ def _documents(corpus: Corpus, read_options: ReadOptions, progress: Progress) ->
 
 
 def _write_documents(
-    work: Path, documents: Iterable[Document], tokenizer: Tokenizer, width: int
+    work: Path, documents: Iterable[IndexedDocument], tokenizer: Tokenizer, width: int
 ) -> int:
     """Write tokens, metadata and the offsets of both; return the number of documents."""
     offsets, meta_offsets = array("Q"), array("Q")

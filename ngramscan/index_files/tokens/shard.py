@@ -36,7 +36,7 @@ _UNBOUNDED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class TokenExcerpt:
     """A part of a document; lengths are tokens."""
 
     document: int
@@ -55,7 +55,7 @@ def pointer_bytes_for(text_bytes: int) -> int:
     return max(1, -(-(text_bytes - 1).bit_length() // 8))
 
 
-class _File(MappedFile):
+class _IndexFile(MappedFile):
     """A file of an index."""
 
     @property
@@ -78,7 +78,7 @@ class TokenShard:
 
     def __init__(self, directory: Path, number: str) -> None:
         self.directory, self.number = directory, number
-        self.files: list[_File] = []
+        self.files: list[_IndexFile] = []
         """Those that are open."""
         optional = {name: self._path(name) for name in ("metadata", "metaoff")}
         self._known = {name: state_of(path) for name, path in optional.items() if path.exists()}
@@ -108,9 +108,9 @@ class TokenShard:
         problem = f"{table} bytes, but {sizes}: expected {expected}; one of them is cut"
         raise self.table.corrupt(problem)
 
-    def file(self, name: str) -> _File:
+    def file(self, name: str) -> _IndexFile:
         """Open one of its files."""
-        self.files.append(_File(self._path(name), self._known.get(name)))
+        self.files.append(_IndexFile(self._path(name), self._known.get(name)))
         return self.files[-1]
 
     def _path(self, name: str) -> Path:
@@ -127,7 +127,7 @@ class TokenShard:
         return self.text.content.view(f"<u{self.width}")
 
     @cached_property
-    def metadata(self) -> tuple[_File, _File] | None:
+    def metadata(self) -> tuple[_IndexFile, _IndexFile] | None:
         """The lines about documents and their offsets, or None."""
         if not self._known:
             return None
@@ -349,7 +349,7 @@ class TokenFolder:
     def _physical(self, pattern: Sequence[int]) -> Sequence[int]:
         return pattern[::-1] if self.backwards else pattern
 
-    def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> Excerpt:
+    def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> TokenExcerpt:
         """Return what surrounds an occurrence of `needle` tokens.
 
         At most `before` tokens before it, and `after` from its first token on, all of its document.
@@ -362,7 +362,7 @@ class TokenFolder:
 
     def excerpt_at(
         self, shard: int, position: int, needle: int, before: int, after: int
-    ) -> Excerpt:
+    ) -> TokenExcerpt:
         """Return what surrounds an occurrence, by its position: tokens and separators before it."""
         holder = self._shard(shard)
         with unchanged(holder.files):
@@ -378,7 +378,7 @@ class TokenFolder:
             stop = min(max(at + after, start), length)
             tokens = self._read(holder, (first, last), start, stop)
         number = self._firsts[shard] + document
-        return Excerpt(number, length, start, at - start if at >= 0 else -1, tokens)
+        return TokenExcerpt(number, length, start, at - start if at >= 0 else -1, tokens)
 
     def documents_of(self, shard: int, low: int, high: int) -> Integers:
         """Return the documents, over all shards, of the occurrences with ranks from low to high.

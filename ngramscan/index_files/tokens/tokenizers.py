@@ -65,7 +65,7 @@ class Tokenizer(Protocol):
         """Return the text that the service shows for tokens: Llama's loses a space in front."""
 
 
-class _Bytes:
+class _ByteTokenizer:
     """Tokens that are the bytes of a text; 255, which is in no text, separates documents."""
 
     name, vocabulary, end_of_text, lead = "bytes", 255, 0, b""
@@ -266,7 +266,7 @@ def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
 def load_tokenizer(path: str | Path | None) -> Tokenizer:
     """Open a tokenizer for tokens of any width; None is for bytes."""
     if path is None:
-        return _Bytes()
+        return _ByteTokenizer()
     where, name = OptionUse("tokenizer", path), Path(path).name
     try:
         content = Path(path).read_bytes()
@@ -315,7 +315,7 @@ def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
     Some documents are decoded and encoded again: forwards or backwards, this gives the same tokens.
     """
     folder.backwards = False
-    if folder.width == 1 and tokenizer.name == _Bytes.name:
+    if folder.width == 1 and tokenizer.name == _ByteTokenizer.name:
         return
     sampled_documents = random.Random(1).sample(
         range(folder.documents), min(_SAMPLE, folder.documents)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.findings import Finding, Problem, is_object
+from ngramscan.index_files.findings import FileProblem, Finding, is_object
 from ngramscan.index_files.mapped import unchanged
 from ngramscan.index_files.tokens import kernels
 from ngramscan.index_files.tokens.shard import TokenShard, open_token_folder
@@ -54,9 +54,9 @@ def verify_tokens(directory: Path, deep: bool, progress: Progress) -> list[Findi
     return findings
 
 
-def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[Problem]:
+def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[FileProblem]:
     """Yield the first problem of each file."""
-    checks: list[Callable[[], Problem | None]] = [
+    checks: list[Callable[[], FileProblem | None]] = [
         partial(_check_offsets, shard),
         partial(_check_separators, shard, deep),
         partial(_check_table, shard, deep, progress),
@@ -72,7 +72,7 @@ def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[Pro
             yield problem
 
 
-def _check_offsets(shard: TokenShard) -> Problem | None:
+def _check_offsets(shard: TokenShard) -> FileProblem | None:
     """Check that all entries ascend, each to a separator."""
     entries, words, width = shard.offsets.numbers(), shard.words, np.uint64(shard.width)
     name, before = shard.offsets.path.name, -1
@@ -92,7 +92,7 @@ def _check_offsets(shard: TokenShard) -> Problem | None:
     return None
 
 
-def _check_separators(shard: TokenShard, deep: bool) -> Problem | None:
+def _check_separators(shard: TokenShard, deep: bool) -> FileProblem | None:
     """Check that there are as many separators as documents; a sample takes them from the table."""
     if deep:
         parts = range(0, shard.tokens, _AT_ONCE)
@@ -110,7 +110,7 @@ def _check_separators(shard: TokenShard, deep: bool) -> Problem | None:
     return file.path.name, "separators", f"{total:,} separators, but {expected}"
 
 
-def _check_table(shard: TokenShard, deep: bool, progress: Progress) -> Problem | None:
+def _check_table(shard: TokenShard, deep: bool, progress: Progress) -> FileProblem | None:
     """Check pointers, and whether each suffix comes before the next one."""
     seen = np.zeros(-(-shard.tokens // 8) if deep else 0, np.uint8)
     for ranks in _all_ranks(shard.tokens) if deep else [_sample(shard.tokens, _SAMPLED_POINTERS)]:
@@ -136,7 +136,7 @@ def _sample(total: int, most: int) -> Integers:
     return np.unique(np.append(sampled, total - 1))
 
 
-def _check_metadata(shard: TokenShard, deep: bool) -> Problem | None:
+def _check_metadata(shard: TokenShard, deep: bool) -> FileProblem | None:
     """Check that each document has a line, and that these are JSON objects if the first one is."""
     if shard.metadata is None:
         return None
@@ -159,7 +159,7 @@ def _check_metadata(shard: TokenShard, deep: bool) -> Problem | None:
     return _check_lines(shard, deep)
 
 
-def _check_lines(shard: TokenShard, deep: bool) -> Problem | None:
+def _check_lines(shard: TokenShard, deep: bool) -> FileProblem | None:
     name, is_json = f"metadata.{shard.number}", shard.line(0).startswith("{")
     documents = shard.documents if deep else _SAMPLED_LINES
     for document in _sample(shard.documents, documents).tolist():

@@ -33,13 +33,13 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Box:
+class _Rectangle:
     left: float
     right: float
     top: float
     bottom: float
 
-    def covers(self, other_box: _Box) -> bool:
+    def covers(self, other_box: _Rectangle) -> bool:
         is_beside = self.right < other_box.left or other_box.right < self.left
         return not (is_beside or self.bottom < other_box.top or other_box.bottom < self.top)
 
@@ -47,7 +47,7 @@ class _Box:
 def name_spots(spots: Sequence[Spot]) -> list[Markup]:
     """Return the names of marks: each at the first side of its mark where there is room."""
     taken = [
-        _Box(spot.share - 1, spot.share + 1, spot.level - _MARK, spot.level + _MARK)
+        _Rectangle(spot.share - 1, spot.share + 1, spot.level - _MARK, spot.level + _MARK)
         for spot in spots
     ]
     parts = []
@@ -78,7 +78,7 @@ def _places(spot: Spot) -> Iterator[tuple[str, float]]:
             yield side, spot.level + place
 
 
-def _box(spot: Spot, anchor: str, level: float) -> _Box:
+def _box(spot: Spot, anchor: str, level: float) -> _Rectangle:
     width = _CHARACTER * len(short(spot.name, _LONGEST)) + 1
     start = spot.share if anchor == "start" else spot.share - width
-    return _Box(start, start + width, level - _HEIGHT, level)
+    return _Rectangle(start, start + width, level - _HEIGHT, level)

@@ -16,7 +16,7 @@ from ngramscan.reporting.charts.lanes import (
     WIDE,
     Lane,
     LaneChart,
-    Mark,
+    LaneMark,
     draw_lanes,
 )
 from ngramscan.reporting.charts.lines import Line, LineChart, LineCharts, draw_lines
@@ -34,7 +34,7 @@ _MOST_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class CountMeasure:
     """Occurrences or documents, as columns of rows and as words."""
 
     name: str
@@ -44,8 +44,8 @@ class Measure:
     rate_name: str
 
 
-OCCURRENCES = Measure("occurrences", "per_gigabyte", "occurrences per gigabyte")
-DOCUMENTS = Measure("documents", "per_million_documents", "documents in a million")
+OCCURRENCES = CountMeasure("occurrences", "per_gigabyte", "occurrences per gigabyte")
+DOCUMENTS = CountMeasure("documents", "per_million_documents", "documents in a million")
 _STATISTICS = {
     "union_per_gigabyte": "occurrences per gigabyte",
     "union_of_occurrences": "occurrences",
@@ -70,7 +70,7 @@ class _Value:
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
+class _PlottedValues:
     """All values of one figure."""
 
     title: str
@@ -93,7 +93,7 @@ class _Values:
 
 
 def draw_counts(
-    rows: Sequence[Row], setting: Setting, measure: Measure = OCCURRENCES
+    rows: Sequence[Row], setting: Setting, measure: CountMeasure = OCCURRENCES
 ) -> list[Figure]:
     """Return the figures of rows of `count` or `docnorm`.
 
@@ -111,7 +111,7 @@ def draw_counts(
     has_rates = all(number(row.get(measure.rate)) is not None for row in known_rows)
     styles = styles_of(rows, "index")
     phrases = counted(len(queries), "phrase")
-    plotted = _Values(
+    plotted = _PlottedValues(
         f"{phrases} in {_corpora(styles)}",
         measure.rate_name if has_rates else measure.name,
         [_count(row, measure, has_rates) for row in known_rows],
@@ -133,7 +133,7 @@ def _bars(limited: Sequence[Row]) -> Iterator[str]:
         yield f"Bars: {100 * level:.10g}% confidence intervals." if level else "Bars: intervals."
 
 
-def _about_sizes(measure: Measure, has_rates: bool) -> Iterator[str]:
+def _about_sizes(measure: CountMeasure, has_rates: bool) -> Iterator[str]:
     if not has_rates:
         yield f"Sizes of corpora are unknown: {measure.name}, not rates."
 
@@ -152,7 +152,7 @@ def draw_totals(rows: Sequence[Row], setting: Setting) -> list[Figure]:
         notes.append(f"Unknown: {counted(unknown, 'total')}.")
     values = [_total(row, value_name) for row in known_totals]
     title = f"Methods by tier in {_corpora(styles)}"
-    return _figures(_Values(title, value_name, values, styles, notes), setting, "largest")
+    return _figures(_PlottedValues(title, value_name, values, styles, notes), setting, "largest")
 
 
 def _totals_of(rows: Iterable[Row], statistic: str) -> list[Row]:
@@ -190,7 +190,7 @@ def _group(row: Row) -> str:
     return " ".join(str(row[name]) for name in ("method", "tier") if row.get(name) is not None)
 
 
-def _count(row: Row, measure: Measure, has_rates: bool) -> _Value:
+def _count(row: Row, measure: CountMeasure, has_rates: bool) -> _Value:
     """Return the value of a row; limits of a rate are those of the count."""
     count, rate = row.get(measure.name), row.get(measure.rate)
     ends = [row.get(f"{measure.name}_{end}") for end in ("low", "high")]
@@ -205,7 +205,7 @@ def _count(row: Row, measure: Measure, has_rates: bool) -> _Value:
     return _value(row, _group(row), _phrase(row), (value, *ends), words)
 
 
-def _rate_of(end: Any, row: Row, measure: Measure) -> float | None:
+def _rate_of(end: Any, row: Row, measure: CountMeasure) -> float | None:
     """Return a limit of a count as a rate; None: it is unknown."""
     limit, count, rate = (number(value) for value in (end, row[measure.name], row[measure.rate]))
     if limit is None:
@@ -236,7 +236,7 @@ def _value(row: Row, group: str, label: Any, ends: tuple[Any, ...], words: Seque
     )
 
 
-def _figures(plotted: _Values, setting: Setting, most: str) -> list[Figure]:
+def _figures(plotted: _PlottedValues, setting: Setting, most: str) -> list[Figure]:
     """Return the marks of all corpora, and the lines of snapshots if there are any.
 
     Lines come first where all corpora are snapshots.
@@ -255,7 +255,7 @@ def _further(figure: Figure) -> Figure:
     return Figure(figure.title, figure.caption, figure.svg, figure.is_small, is_further=True)
 
 
-def _marks(plotted: _Values, setting: Setting, most: str) -> list[Figure]:
+def _marks(plotted: _PlottedValues, setting: Setting, most: str) -> list[Figure]:
     lanes = plotted.lanes
     absent = [label for (_, label), values in lanes.items() if not any(map(_occurs, values))]
     present = {key: values for key, values in lanes.items() if any(map(_occurs, values))}
@@ -307,11 +307,11 @@ def _numbers(lanes: Iterable[Sequence[_Value]]) -> list[float]:
     return [end for end in ends if end is not None]
 
 
-def _mark(value: _Value, plotted: _Values) -> Mark:
-    return Mark(plotted.styles[value.index], value.size, value.words, value.exact)
+def _mark(value: _Value, plotted: _PlottedValues) -> LaneMark:
+    return LaneMark(plotted.styles[value.index], value.size, value.words, value.exact)
 
 
-def _summary(plotted: _Values, lanes: Mapping[tuple[str, str], Sequence[_Value]]) -> str:
+def _summary(plotted: _PlottedValues, lanes: Mapping[tuple[str, str], Sequence[_Value]]) -> str:
     """Return the text alternative of a figure."""
     values = [value for of_lane in lanes.values() for value in of_lane]
     text = f"{plotted.title}. {counted(len(values), 'mark')} of {plotted.value_name}"
@@ -346,7 +346,7 @@ def _nowhere(labels: Sequence[str]) -> Iterator[str]:
         yield f"Without any occurrence: {named}{more}."
 
 
-def _lines(plotted: _Values, times: Mapping[str, float], setting: Setting) -> list[Figure]:
+def _lines(plotted: _PlottedValues, times: Mapping[str, float], setting: Setting) -> list[Figure]:
     """Return phrases over time: a chart per method, with a line for each of its largest rows."""
     by_method: dict[str, dict[tuple[str, str], list[_Value]]] = {}
     for (group, label), values in plotted.lanes.items():
@@ -384,7 +384,9 @@ def _line_chart(
     largest = _largest(lanes, _MOST_LINES)
     lines = []
     for style, ((_, label), values) in enumerate(largest.items()):
-        marks = {value.index: Mark(style, value.size, value.words, value.exact) for value in values}
+        marks = {
+            value.index: LaneMark(style, value.size, value.words, value.exact) for value in values
+        }
         spots = [(time, marks[name]) for name, time in times.items() if name in marks]
         aside = {corpora[name]: mark for name, mark in marks.items() if name not in times}
         lines.append(Line(label, style, spots, aside))

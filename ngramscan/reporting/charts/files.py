@@ -94,7 +94,7 @@ def _results(rows: Sequence[Any]) -> Results:
 
 
 @dataclass(frozen=True, slots=True)
-class _Format:
+class _SheetFormat:
     """The measures of a sheet, in pixels, and how many characters fit on its lines."""
 
     width: int
@@ -107,8 +107,8 @@ class _Format:
     """Between figures."""
 
 
-_SHEET = _Format(760, 20, 13, 82, 11, 104, 24)
-_PAPER_SHEET = _Format(672, 14, 10.5, 96, 8.5, 120, 10)
+_SHEET = _SheetFormat(760, 20, 13, 82, 11, 104, 24)
+_PAPER_SHEET = _SheetFormat(672, 14, 10.5, 96, 8.5, 120, 10)
 """Seven inches, with letters of more than six points."""
 
 
@@ -148,7 +148,7 @@ def _sheet(figures: Sequence[Figure]) -> tuple[Markup, float]:
     return Markup(_VARIABLE.sub(r"\1", sheet)), y
 
 
-def _on_sheet(figure: Figure, form: _Format, y: float) -> tuple[list[Markup], float]:
+def _on_sheet(figure: Figure, form: _SheetFormat, y: float) -> tuple[list[Markup], float]:
     """Return the parts of a figure, and where the next one begins."""
     from markupsafe import Markup
 

@@ -35,7 +35,7 @@ _SPREAD, _MOST_SPREAD = 0.08, 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LaneMark:
     """The value of one corpus."""
 
     style: int
@@ -53,7 +53,7 @@ class Lane:
     group: str
     """The method, or the method and the tier; empty: none."""
     label: str
-    marks: Sequence[Mark]
+    marks: Sequence[LaneMark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +157,7 @@ def _level(style: int, corpora: int) -> float:
     return 0.5 + spread * (style / (corpora - 1) - 0.5)
 
 
-def _mark(mark: Mark, across: Across, y: float, look: Look) -> Markup:
+def _mark(mark: LaneMark, across: Across, y: float, look: Look) -> Markup:
     parts = [tag("title", mark.words)]
     size, level = mark.size, f"{y:g}"
     if size.has_limits:
@@ -171,7 +171,7 @@ def _mark(mark: Mark, across: Across, y: float, look: Look) -> Markup:
     return marked(mark, *parts)
 
 
-def marked(mark: Mark, *parts: Markup) -> Markup:
+def marked(mark: LaneMark, *parts: Markup) -> Markup:
     """Return the parts of a mark with its colour and its exact values."""
     value, low, high = mark.exact
     exact = {"data_value": value, "data_low": low, "data_high": high}

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ngramscan.reporting.charts.axes import Axis, Tick
-from ngramscan.reporting.charts.lanes import Look, Mark, marked
+from ngramscan.reporting.charts.lanes import LaneMark, Look, marked
 from ngramscan.reporting.charts.shapes import (
     MARKED,
     Across,
@@ -41,9 +41,9 @@ class Line:
 
     name: str
     style: int
-    spots: Sequence[tuple[float, Mark]]
+    spots: Sequence[tuple[float, LaneMark]]
     """Marks of snapshots, at their times, in order."""
-    aside: Mapping[str, Mark]
+    aside: Mapping[str, LaneMark]
     """Marks of other corpora."""
 
 
@@ -152,7 +152,7 @@ def _aside_place(drawing: LineCharts, look: Look, place: int) -> str:
     return f"{_start(drawing, look) + _ASIDE_STEP * place:g}%"
 
 
-def _height(mark: Mark, down: Down) -> str | None:
+def _height(mark: LaneMark, down: Down) -> str | None:
     value = mark.size.value
     return None if value is None or math.isinf(value) else down.at(value)
 

@@ -99,7 +99,7 @@ class Panel:
     """Labels are left of their rows, for which a phone has no room; else above them."""
 
 
-Place = Callable[[float], tuple[str, str]]
+Positioner = Callable[[float], tuple[str, str]]
 
 
 def draw_rows(panel: Panel) -> Markup:
@@ -250,7 +250,7 @@ def _row(point: Point, *children: Markup) -> Markup:
     return tag("g", title, *children, class_="row", color=colour(point.style), **MARKED, **exact)
 
 
-def _range(point: Point, size: Range, place: Place, turn: int) -> Markup:
+def _range(point: Point, size: Range, place: Positioner, turn: int) -> Markup:
     """Return an interval and its mark; an end without a limit is an arrow."""
     parts = []
     if size.has_limits:

@@ -19,8 +19,8 @@ from ngramscan.reporting.charts.figure import Figure
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.layout import cell
-from ngramscan.reporting.page.display import Shown, shortened, show_rows
-from ngramscan.reporting.page.findings import Finding, brackets, find, weight_of
+from ngramscan.reporting.page.display import ShownRows, shortened, show_rows
+from ngramscan.reporting.page.findings import PageFinding, brackets, find, weight_of
 from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
@@ -54,7 +54,7 @@ _FOLDED = {"contaminate"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Section:
     """The parts of a page that show one file of rows."""
 
     id: str
@@ -65,7 +65,7 @@ class _Part:
     summaries: Sequence[SummaryTable]
     figures: Sequence[Figure]
     traced: TracedTexts | None
-    table: Shown
+    table: ShownRows
     facts: Sequence[tuple[str, str]]
     missing: Sequence[str]
     notes: Sequence[str]
@@ -132,7 +132,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
 
 def _parts_of(
     results: Sequence[Results], kinds: Mapping[str, int], families: int
-) -> Iterator[_Part]:
+) -> Iterator[_Section]:
     """Yield the parts of a page; `kinds` has how many results there are of each kind."""
     bytes_left = MOST_BYTES
     for n, result in enumerate(results, 1):
@@ -142,7 +142,7 @@ def _parts_of(
         of_traced = traced.size_bytes if traced else 0
         table = show_rows(result, share - of_traced)
         bytes_left -= of_traced + table.size_bytes
-        yield _Part(
+        yield _Section(
             f"rows-{n}",
             result,
             kinds[result.kind.name] > 1,
@@ -157,13 +157,13 @@ def _parts_of(
         )
 
 
-def _without(part: _Part, texts: Collection[str]) -> _Part:
+def _without(part: _Section, texts: Collection[str]) -> _Section:
     """Return a part without the sentences that the first screen has for the whole page."""
     further = [sentence for sentence in part.sentences if sentence.text not in texts]
     return replace(part, sentences=further)
 
 
-def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | None:
+def _opening(parts: Sequence[_Section], findings: Sequence[PageFinding]) -> Figure | None:
     """Return the figure of the first screen: that of the weightiest finding with one."""
     order = [parts[finding.part] for finding in findings] + [*parts]
     return next((part.opening[0] for part in order if part.opening), None)
@@ -219,7 +219,7 @@ def _said(value: Any) -> str:
     return str(value) if is_seed else cell(value)
 
 
-def _missing(results: Results, table: Shown) -> Iterator[str]:
+def _missing(results: Results, table: ShownRows) -> Iterator[str]:
     """Yield what is not in the rows, as far as their run or the rows themselves say it."""
     if results.run:
         yield from results.run.failures

@@ -36,7 +36,7 @@ _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PageCell:
     """One value as it is shown."""
 
     kind: str
@@ -54,7 +54,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PageColumn:
     """A column of a table."""
 
     name: str
@@ -66,19 +66,19 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRows:
     """The rows of one file, as a page shows them."""
 
     total: int
     rows_on_page: int
     """Rows that the page has."""
-    same: Sequence[tuple[Column, Cell]]
+    same: Sequence[tuple[PageColumn, PageCell]]
     """Columns with the same value in all rows."""
     empty: Sequence[str]
     """Headings of columns without any value."""
-    columns: Sequence[Column]
+    columns: Sequence[PageColumn]
     """The columns of the table."""
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[PageCell]]
     """The first of them."""
     data: str
     """All of them as JSON, which is safe within a script element."""
@@ -90,7 +90,7 @@ class Shown:
     most_text: int = MOST_TEXT
 
 
-def show_rows(results: Results, most_bytes: int) -> Shown:
+def show_rows(results: Results, most_bytes: int) -> ShownRows:
     """Return the rows as a page shows them; those beyond some bytes of JSON are left out."""
     names, rows = results.columns, results.rows
     first = rows[0] if rows else {}
@@ -123,7 +123,7 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     }
     start = _in_script(data).removesuffix("}")
     same = [column for column in columns if column.name in constant]
-    return Shown(
+    return ShownRows(
         len(rows) + results.left_out,
         len(texts),
         [
@@ -167,7 +167,7 @@ def _ordered(results: Results) -> list[str]:
     return [name for name in order if name in results.columns]
 
 
-def _column(name: str, results: Results, constant: set[str], is_concordance: bool) -> Column:
+def _column(name: str, results: Results, constant: set[str], is_concordance: bool) -> PageColumn:
     is_number = _is_numeric(row[name] for row in results.rows)
     column = results.kind.columns[name]
     unit = column.unit_in(results.rows) if is_number else "number"
@@ -179,7 +179,7 @@ def _column(name: str, results: Results, constant: set[str], is_concordance: boo
         and {*ends} <= {*results.columns}
         and any(row[end] is not None for row in results.rows for end in ends)
     )
-    return Column(name, heading + _HEADED[unit], unit, is_number, ends if is_joined else None)
+    return PageColumn(name, heading + _HEADED[unit], unit, is_number, ends if is_joined else None)
 
 
 def _is_same(value: Any, first_value: Any) -> bool:
@@ -216,7 +216,7 @@ def _bounded(
     return texts, cut, size
 
 
-def _html_size(row: Sequence[Cell]) -> int:
+def _html_size(row: Sequence[PageCell]) -> int:
     return sum(100 + len(escape(cell.text + cell.whole + cell.url * 2).encode()) for cell in row)
 
 
@@ -251,26 +251,26 @@ def shown_number(value: float | None, unit: Unit) -> str:
     return percent(value) if is_fraction else cell(value)
 
 
-def _cell(row: Mapping[str, Any], column: Column, is_concordance: bool) -> Cell:
+def _cell(row: Mapping[str, Any], column: PageColumn, is_concordance: bool) -> PageCell:
     name, value = column.name, row[column.name]
     if column.is_number and (value is not None or column.limits):
         return _number(value, [row[end] for end in column.limits or ()], column.unit)
     if value is None:
-        return Cell("null", UNKNOWN, "")
+        return PageCell("null", UNKNOWN, "")
     if isinstance(value, bool):
-        return Cell("bool", cell(value), str(value))
+        return PageCell("bool", cell(value), str(value))
     side = name if is_concordance and name in _SIDES else ""
     if side == "match" and len(value) <= _SIDE:
-        return Cell("match", marked_line(value))
+        return PageCell("match", marked_line(value))
     if is_concordance and name == "metadata":
         value, url = source_of(value)
         if url:
-            return Cell("source", marked_line(value), url=url)
+            return PageCell("source", marked_line(value), url=url)
         side = "source"
     return _text(value, side)
 
 
-def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> Cell:
+def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> PageCell:
     """Return a number with its interval, if any limit is known."""
     text = shown_number(value, unit)
     if any(limit is not None for limit in limits):
@@ -278,16 +278,16 @@ def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> 
         ends_shown = [none if end is None else shown_number(end, unit) for none, end in ends]
         text += f" [{', '.join(ends_shown)}]"
     exact, *ends_exact = ("" if number is None else str(number) for number in (value, *limits))
-    return Cell("number", text, exact, (ends_exact[0], ends_exact[1]) if limits else None)
+    return PageCell("number", text, exact, (ends_exact[0], ends_exact[1]) if limits else None)
 
 
-def _text(value: str, side: str) -> Cell:
+def _text(value: str, side: str) -> PageCell:
     most = _SIDE if side else _CUT
     if len(value) <= most:
-        return Cell("text", marked_line(value), side=side)
+        return PageCell("text", marked_line(value), side=side)
     excerpt = value[-most:] if side == "left" else value[:most]
     text = f"… {marked_line(excerpt)}" if side == "left" else f"{marked_line(excerpt)} …"
-    return Cell("long", text, whole=visible(shortened(value, MOST_TEXT)), side=side)
+    return PageCell("long", text, whole=visible(shortened(value, MOST_TEXT)), side=side)
 
 
 def source_of(metadata: str) -> tuple[str, str]:

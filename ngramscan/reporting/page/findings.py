@@ -49,7 +49,7 @@ _SCOPE = ("dataset", "model", "index")
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PageFinding:
     """A sentence that opens the page."""
 
     text: str
@@ -59,7 +59,7 @@ class Finding:
     """Where all rows of the part are from, as far as the sentence does not say it."""
 
 
-def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[Finding]:
+def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[PageFinding]:
     """Return the findings of some parts, each with its sentences, in the order of their weight."""
     places = sorted(range(len(parts)), key=lambda place: weight_of(parts[place][0]))
     candidates = {
@@ -77,7 +77,7 @@ def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[Finding]:
         for text in candidates[place][: 2 if parts[place][0].kind.name == "compare" else 1]
     ]
     all_candidates = [(place, text) for place in places for text in candidates[place]]
-    findings: list[Finding] = []
+    findings: list[PageFinding] = []
     size = 0
     for place, text in dict.fromkeys([*first, *all_candidates]):
         size += len(text)
@@ -86,7 +86,7 @@ def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[Finding]:
         )
         if is_enough or len(findings) == _MOST:
             break
-        findings.append(Finding(text, place, ", ".join(_scope(parts[place][0], text))))
+        findings.append(PageFinding(text, place, ", ".join(_scope(parts[place][0], text))))
     return findings
 
 

@@ -8,7 +8,7 @@ from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.sentences.differences import Difference, Verbs
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Measure,
+    MeasureWords,
     Row,
     count_of,
     group_rows,
@@ -26,7 +26,7 @@ _MOST_LISTS = 3
 """Lists of ranks, and pairs with averages, that have a sentence each."""
 _MOST_RANKED = 4
 """Places of a list that a sentence has."""
-_AVERAGE = Measure("difference", unit=" points")
+_AVERAGE = MeasureWords("difference", unit=" points")
 _AVERAGES = {
     "micro": "The micro average",
     "macro over subtasks": "The macro average over subtasks",

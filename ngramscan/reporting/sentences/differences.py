@@ -15,7 +15,7 @@ from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.sentences.names import scope_of
 from ngramscan.reporting.sentences.phrases import (
     ALPHA,
-    Measure,
+    MeasureWords,
     Row,
     finding,
     known_rows,
@@ -28,7 +28,7 @@ from ngramscan.reporting.sentences.sentence import Sentence
 _MOST_PAIRS = 4
 """Pairs and directions whose differences have a sentence each."""
 _USUAL_LEVEL = 0.95
-_POINTS = Measure("difference", unit=" points")
+_POINTS = MeasureWords("difference", unit=" points")
 
 
 def adjusted_p(row: Row) -> float | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Measure,
+    MeasureWords,
     Row,
     count_of,
     finding,
@@ -23,13 +23,15 @@ _WHERE = ("dataset", "model", "group", "rule")
 _MOST_ROWS = 2
 """Rows, or groups of them, that have sentences each."""
 _MOST_METHODS = 4
-_SELECTION = Measure("selection_accuracy", unit="%", limits=("selection_low", "selection_high"))
-_AGREE = Measure("agree", unit="%")
-_RIGHT_IF_SAME = Measure("accuracy_agree", unit="%")
-_BASELINE_ALONE = Measure("accuracy_baseline_differ", unit="%")
-_ADAPTIVE_ALONE = Measure("accuracy_adaptive_differ", unit="%")
-_ACCURACY = Measure("accuracy", unit="%")
-_TOKENS = Measure("mean_tokens")
+_SELECTION = MeasureWords(
+    "selection_accuracy", unit="%", limits=("selection_low", "selection_high")
+)
+_AGREE = MeasureWords("agree", unit="%")
+_RIGHT_IF_SAME = MeasureWords("accuracy_agree", unit="%")
+_BASELINE_ALONE = MeasureWords("accuracy_baseline_differ", unit="%")
+_ADAPTIVE_ALONE = MeasureWords("accuracy_adaptive_differ", unit="%")
+_ACCURACY = MeasureWords("accuracy", unit="%")
+_TOKENS = MeasureWords("mean_tokens")
 
 
 def _together_first(rows: Iterable[Row]) -> list[Row]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ngramscan.reporting.sentences.names import named, short_rule
 from ngramscan.reporting.sentences.phrases import (
-    Measure,
+    MeasureWords,
     Row,
     count_of,
     finding,
@@ -21,8 +21,8 @@ from ngramscan.reporting.sentences.sentence import Sentence
 
 _MOST_JUDGES = 3
 _MOST_LABELS = 4
-_SHARE = Measure("share", unit="%")
-_COEFFICIENT = Measure("value", limits=("low", "high"))
+_SHARE = MeasureWords("share", unit="%")
+_COEFFICIENT = MeasureWords("value", limits=("low", "high"))
 _COEFFICIENTS = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "fleiss_kappa": "Fleiss' kappa",
@@ -30,7 +30,7 @@ _COEFFICIENTS = {
     "weighted_kappa": "Weighted kappa",
 }
 """The names of coefficients, those of all judges first."""
-_UNANIMOUS = Measure("value", unit="%", limits=("low", "high"))
+_UNANIMOUS = MeasureWords("value", unit="%", limits=("low", "high"))
 
 
 def say_label_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:

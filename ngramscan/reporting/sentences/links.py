@@ -8,7 +8,7 @@ from ngramscan.reporting.sentences.comparisons import COMPARED
 from ngramscan.reporting.sentences.differences import Difference, Verbs, is_shown
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Measure,
+    MeasureWords,
     Row,
     count_of,
     finding,
@@ -26,7 +26,7 @@ _COMPARISON = (*_WHERE, "treatment", "baseline")
 _MOST_PAIRS = 2
 _MOST_INDEXES = 4
 _MOST_TAUS = 3
-_RATIO = Measure("prevalence_ratio", limits=("prevalence_low", "prevalence_high"))
+_RATIO = MeasureWords("prevalence_ratio", limits=("prevalence_low", "prevalence_high"))
 _FREQUENT = {
     "occurrences": ("occur", "as often"),
     "documents": ("are in", "as many documents"),

@@ -23,7 +23,7 @@ _MOST_LISTED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class MeasureWords:
     """A column that is put into words, with its interval."""
 
     value: str

@@ -11,7 +11,7 @@ from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.summaries.names import ShortNames, short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
-    Unit,
+    ScaledUnit,
     left_out_note,
     rate_unit,
     short_count,
@@ -70,9 +70,9 @@ def summarize_counts(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
 def _table_of_tokens(rows: Sequence[Row], most: int) -> SummaryTable:
     if has_all(rows, "per_million_tokens"):
-        unit = Unit("per million tokens", 1.0)
+        unit = ScaledUnit("per million tokens", 1.0)
         return _phrase_table(rows, "per_million_tokens", unit, most, f"{_TOKENS} {unit.name}")
-    return _phrase_table(rows, "token_occurrences", Unit("", 1.0), most, _TOKENS)
+    return _phrase_table(rows, "token_occurrences", ScaledUnit("", 1.0), most, _TOKENS)
 
 
 def has_all(rows: Sequence[Row], column: str) -> bool:
@@ -111,7 +111,7 @@ def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
         return []
     is_rate = has_rates(rows)
     column = "per_gigabyte" if is_rate else "occurrences"
-    unit = rate_unit(row["per_gigabyte"] for row in rows) if is_rate else Unit("", 1.0)
+    unit = rate_unit(row["per_gigabyte"] for row in rows) if is_rate else ScaledUnit("", 1.0)
     title = f"Occurrences {unit.name}".rstrip()
     tables = [_phrase_table(rows, column, unit, most, title)]
     if is_plain:
@@ -119,7 +119,7 @@ def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
             if further_column != column and known_rows(rows, further_column):
                 tables.append(
                     _phrase_table(
-                        rows, further_column, Unit("", 1.0), most, further_column.capitalize()
+                        rows, further_column, ScaledUnit("", 1.0), most, further_column.capitalize()
                     )
                 )
     return tables
@@ -129,7 +129,7 @@ def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
 
 def _phrase_table(
-    rows: Sequence[Row], column: str, unit: Unit, most: int, title: str
+    rows: Sequence[Row], column: str, unit: ScaledUnit, most: int, title: str
 ) -> SummaryTable:
     phrases, names = phrases_of(rows), short_names(row["index"] for row in rows)
     listed = largest_first(phrases, column, most)
@@ -167,7 +167,9 @@ def largest_first(phrases: Sequence[Phrase], column: str, most: int) -> list[Phr
     return sorted(occurring, key=lambda phrase: -phrase.total(column))[:most]
 
 
-def _shown(phrase: Phrase, column: str, index: str, unit: Unit, show: Callable[[Any], str]) -> str:
+def _shown(
+    phrase: Phrase, column: str, index: str, unit: ScaledUnit, show: Callable[[Any], str]
+) -> str:
     value = phrase.sum_of(column, index)
     if value is None:
         return UNKNOWN
@@ -178,7 +180,7 @@ def _shown(phrase: Phrase, column: str, index: str, unit: Unit, show: Callable[[
 
 def _with_limits(phrase: Phrase, column: str, index: str) -> str:
     """Return a count, with its interval where it is an estimate that has one."""
-    text = _shown(phrase, column, index, Unit("", 1.0), cell)
+    text = _shown(phrase, column, index, ScaledUnit("", 1.0), cell)
     limits = phrase.limits(column, index)
     if limits is None or not phrase.is_estimated(index):
         return text

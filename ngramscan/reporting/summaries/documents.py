@@ -9,13 +9,18 @@ from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.sentences.totals import LEAST_DOCUMENTS
 from ngramscan.reporting.summaries.names import short_names
-from ngramscan.reporting.summaries.numbers import Unit, left_out_note, short_count, short_number
+from ngramscan.reporting.summaries.numbers import (
+    ScaledUnit,
+    left_out_note,
+    short_count,
+    short_number,
+)
 from ngramscan.reporting.summaries.table import SummaryTable
-from ngramscan.reporting.summaries.totals import Lists, lists_of, without_others
+from ngramscan.reporting.summaries.totals import TotalsByList, lists_of, without_others
 
-_PLAIN = Unit("", 1.0)
-_PER_MILLION = Unit("per million documents", 1.0)
-_PER_BILLION = Unit("per billion documents", 1000.0)
+_PLAIN = ScaledUnit("", 1.0)
+_PER_MILLION = ScaledUnit("per million documents", 1.0)
+_PER_BILLION = ScaledUnit("per billion documents", 1000.0)
 _EACH = "times in each"
 """The column of occurrences per document, which a phrase without documents lacks."""
 TOKENS = "token_"
@@ -33,7 +38,7 @@ def summarize_documents(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     return tables
 
 
-def documents_unit(per_million: Iterable[float | None]) -> Unit:
+def documents_unit(per_million: Iterable[float | None]) -> ScaledUnit:
     """Return per million documents, or per billion where no rate is as large as 1."""
     largest = max((value for value in per_million if value is not None), default=1)
     return _PER_MILLION if largest >= 1 or largest == 0 else _PER_BILLION
@@ -86,7 +91,7 @@ def _sum_of(group: Sequence[Row], prefix: str) -> float:
     )
 
 
-def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, Unit]:
+def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, ScaledUnit]:
     """Return the column that is shown: documents per million where all corpora tell their size."""
     rate = f"{prefix}documents_per_million"
     counts = known_rows(rows, f"{prefix}documents")
@@ -97,7 +102,9 @@ def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, Unit]:
     return f"{prefix}documents", _PLAIN
 
 
-def _in_index(group: Sequence[Row], index: str, value: str, unit: Unit, documents: str) -> str:
+def _in_index(
+    group: Sequence[Row], index: str, value: str, unit: ScaledUnit, documents: str
+) -> str:
     row = next((row for row in group if str(row.get("index")) == index), None)
     if row is None:
         return UNKNOWN
@@ -128,7 +135,7 @@ def _columns_of_one(
     return columns
 
 
-def interval_of(row: Row, name: str, unit: Unit, show: Callable[[Any], str] = cell) -> str:
+def interval_of(row: Row, name: str, unit: ScaledUnit, show: Callable[[Any], str] = cell) -> str:
     """Return a value with its limits; an exact one alone, and two estimates where it is unknown."""
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
     lower, upper = row.get(f"{name}_lower_estimate"), row.get(f"{name}_upper_estimate")
@@ -146,7 +153,7 @@ def _sign(row: Row) -> str:
     return "≈" if row.get("estimator") == _SAMPLED else ""
 
 
-def _scaled(value: float, unit: Unit) -> float:
+def _scaled(value: float, unit: ScaledUnit) -> float:
     return value if unit.factor == 1 else value * unit.factor
 
 
@@ -176,7 +183,7 @@ def summarize_document_totals(rows: Sequence[Row]) -> list[SummaryTable]:
     return tables
 
 
-def _have_rates(lists: Lists, indexes: Sequence[str], statistic: str) -> bool:
+def _have_rates(lists: TotalsByList, indexes: Sequence[str], statistic: str) -> bool:
     """Tell whether all corpora have rates that say something: none is unknown or small."""
     for index in indexes:
         of_index = [by_index.get(index, {}) for by_index in lists.values()]
@@ -207,7 +214,7 @@ def _is_known(row: Row | None) -> bool:
 
 
 def _table_of_methods(
-    lists: Lists, statistic: str, indexes: Sequence[str], is_rate: bool
+    lists: TotalsByList, statistic: str, indexes: Sequence[str], is_rate: bool
 ) -> SummaryTable:
     cells = {
         index: [by_index.get(index, {}).get(statistic) for by_index in lists.values()]

@@ -16,7 +16,7 @@ _WHOLE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ScaledUnit:
     """A unit in which numbers are easy to read."""
 
     name: str
@@ -24,18 +24,23 @@ class Unit:
     """The number by which values in the usual unit are multiplied."""
 
 
-PER_GIGABYTE = Unit("per gigabyte", 1.0)
-_PER_TERABYTE = Unit("per terabyte", 1000.0)
-_SIZES = (Unit("TB", 1e-12), Unit("GB", 1e-9), Unit("MB", 1e-6), Unit("kB", 1e-3))
+PER_GIGABYTE = ScaledUnit("per gigabyte", 1.0)
+_PER_TERABYTE = ScaledUnit("per terabyte", 1000.0)
+_SIZES = (
+    ScaledUnit("TB", 1e-12),
+    ScaledUnit("GB", 1e-9),
+    ScaledUnit("MB", 1e-6),
+    ScaledUnit("kB", 1e-3),
+)
 
 
-def rate_unit(per_gigabyte: Iterable[float | None]) -> Unit:
+def rate_unit(per_gigabyte: Iterable[float | None]) -> ScaledUnit:
     """Return per gigabyte, or per terabyte where no rate is as large as 1 per gigabyte."""
     largest = max((value for value in per_gigabyte if value is not None), default=1)
     return PER_GIGABYTE if largest >= 1 or largest == 0 else _PER_TERABYTE
 
 
-def size_unit(sizes: Iterable[int]) -> Unit:
+def size_unit(sizes: Iterable[int]) -> ScaledUnit:
     """Return the unit of bytes in which the smallest of some sizes is at least 0.1."""
     smallest = min(sizes, default=0)
     return next((unit for unit in _SIZES if smallest * unit.factor >= 0.1), _SIZES[-1])

@@ -15,7 +15,7 @@ from ngramscan.reporting.sentences.totals import is_estimated, largest_share
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
-    Unit,
+    ScaledUnit,
     rate_unit,
     short_count,
     short_number,
@@ -32,7 +32,7 @@ _GEOMETRIC = "ratio_of_geometric_means"
 _TOKEN_SUM, _TOKEN_RATE = "token_sum_of_pattern_counts", "token_sum_per_million_tokens"
 OfOne = dict[str, Row]
 """The totals of one method and its tiers in one corpus, by their statistics."""
-Lists = dict[tuple[str, str], dict[str, OfOne]]
+TotalsByList = dict[tuple[str, str], dict[str, OfOne]]
 
 
 def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
@@ -54,7 +54,7 @@ def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
     return [without_others(table, every, indexes) for table in tables]
 
 
-def has_values(lists: Lists, index: str) -> bool:
+def has_values(lists: TotalsByList, index: str) -> bool:
     """Tell whether anything is known of a corpus."""
     rows = [row for by_index in lists.values() for row in by_index.get(index, {}).values()]
     return any(row.get("value") is not None for row in rows)
@@ -75,7 +75,7 @@ def without_others(
     return replace(table, note=note, layout=replace(table.layout, title=title))
 
 
-def lists_of(rows: Sequence[Row]) -> Lists:
+def lists_of(rows: Sequence[Row]) -> TotalsByList:
     """Return the totals of whole lists of phrases, by tiers and method, then by corpus.
 
     Totals of one kind of phrases are left out where there are others of all kinds together.
@@ -83,7 +83,7 @@ def lists_of(rows: Sequence[Row]) -> Lists:
     single_corpora = [
         row for row in rows if row.get("versus") is None and is_one_corpus(row.get("index"))
     ]
-    totals: Lists = {}
+    totals: TotalsByList = {}
     for (tiers, method, index), group in group_rows(
         single_corpora, "tiers", "method", "index"
     ).items():
@@ -99,7 +99,7 @@ def _place(tiers: str) -> int:
     return _ORDER.index(tiers) if tiers in _ORDER else len(_ORDER)
 
 
-def _has(lists: Lists, index: str, statistic: str) -> bool:
+def _has(lists: TotalsByList, index: str, statistic: str) -> bool:
     return any(statistic in by_index.get(index, {}) for by_index in lists.values())
 
 
@@ -109,7 +109,7 @@ def value_of(of_one: OfOne | None, statistic: str) -> float | None:
     return None if row is None else row.get("value")
 
 
-def _has_rates(lists: Lists, indexes: Sequence[str]) -> bool:
+def _has_rates(lists: TotalsByList, indexes: Sequence[str]) -> bool:
     """Tell whether each corpus has a rate that says something: it is not unknown or small."""
     for index in indexes:
         of_index = [by_index[index] for by_index in lists.values() if index in by_index]
@@ -125,11 +125,11 @@ def _has_rates(lists: Lists, indexes: Sequence[str]) -> bool:
     return True
 
 
-def _table_of_bytes(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
+def _table_of_bytes(lists: TotalsByList, indexes: Sequence[str]) -> SummaryTable:
     rate = "union_per_gigabyte"
     rates = [value_of(totals, rate) for by_index in lists.values() for totals in by_index.values()]
     is_rate = _has_rates(lists, indexes)
-    unit = rate_unit(rates) if is_rate else Unit("", 1.0)
+    unit = rate_unit(rates) if is_rate else ScaledUnit("", 1.0)
     title = "Occurrences of any phrase of a method"
     return _table(
         {names: by_index for names, by_index in lists.items() if {*by_index} & {*indexes}},
@@ -140,20 +140,20 @@ def _table_of_bytes(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
     )
 
 
-def _table_of_tokens(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
+def _table_of_tokens(lists: TotalsByList, indexes: Sequence[str]) -> SummaryTable:
     is_rate = any(_has(lists, index, _TOKEN_RATE) for index in indexes)
     title = "Sums of token occurrences"
     return _table(
         {names: by_index for names, by_index in lists.items() if {*by_index} & {*indexes}},
         indexes,
         _TOKEN_RATE if is_rate else _TOKEN_SUM,
-        Unit("per million tokens" if is_rate else "", 1.0),
+        ScaledUnit("per million tokens" if is_rate else "", 1.0),
         f"{title}, per million tokens" if is_rate else title,
     )
 
 
 def _table(
-    lists: Lists, indexes: Sequence[str], statistic: str, unit: Unit, title: str
+    lists: TotalsByList, indexes: Sequence[str], statistic: str, unit: ScaledUnit, title: str
 ) -> SummaryTable:
     names = short_names(indexes)
     columns: dict[str, list[str]] = {
@@ -186,7 +186,7 @@ def _note_on(cells: Sequence[str]) -> str:
 
 
 def _in(
-    unit: Unit, of_one: OfOne | None, statistic: str, show: Callable[[Any], str] = short_count
+    unit: ScaledUnit, of_one: OfOne | None, statistic: str, show: Callable[[Any], str] = short_count
 ) -> str:
     """Return a statistic in a unit, with a sign where it is an estimate."""
     value = value_of(of_one, statistic)
@@ -199,7 +199,7 @@ def _in(
 # One corpus
 
 
-def _table_of_one(lists: Lists, index: str) -> SummaryTable:
+def _table_of_one(lists: TotalsByList, index: str) -> SummaryTable:
     totals_by_list = {
         names: by_index[index] for names, by_index in lists.items() if index in by_index
     }
@@ -208,7 +208,7 @@ def _table_of_one(lists: Lists, index: str) -> SummaryTable:
         "tier": [tiers for tiers, _ in totals_by_list],
         "method": [method for _, method in totals_by_list],
         "occurrences": [
-            _in(Unit("", 1.0), totals, "union_of_occurrences", cell)
+            _in(ScaledUnit("", 1.0), totals, "union_of_occurrences", cell)
             for totals in totals_by_list.values()
         ],
     }
