@@ -1,7 +1,7 @@
-"""Places of one text from which it continues in the same way.
+"""Places of one text that are followed by the same bytes: a suffix order with common prefixes.
 
-A text that repeats itself has few different parts of any length: what is learned of one is true of
-all the others.
+A repetitive text has few distinct substrings of any length, so a search result for one place holds
+for all places that share enough bytes with it.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from ngramscan.matching.seeds import WORD_BYTES, Integers, same_bytes
 
 
 class AlikePlaces:
-    """Some places of a text, in the order of the text from there on."""
+    """Some places of a text, sorted by the suffixes that start there."""
 
     def __init__(self, content: bytes, places: Integers) -> None:
         levels = _levels(content)
         self.order = np.argsort(levels[-1][places], kind="stable")
-        """The numbers of the places, in the order of the text from there on."""
+        """The numbers of the places, sorted by suffix."""
         self.ranks = np.argsort(self.order)
-        """By number, the rank in this order."""
+        """Rank of each place, by its number."""
         ordered = places[self.order]
         self.shared_with_next = _shared(content, levels, ordered[:-1], ordered[1:])
-        """By rank, the bytes from there on that are the same from the next place on."""
+        """By rank, the length of the common prefix with the next suffix, in bytes."""
         self._rest = len(content) - places
 
     def sharing(self, number: int, size: int) -> Iterator[int]:
-        """Yield the numbers of the other places from which so many bytes are the same."""
+        """Yield the numbers of the other places that share at least this many bytes."""
         rank = int(self.ranks[number])
         order, shared = self._lists
         for before in range(rank - 1, -1, -1):
@@ -44,11 +44,11 @@ class AlikePlaces:
 
     @cached_property
     def _lists(self) -> tuple[list[int], list[int]]:
-        """The order and the shared bytes: numbers of lists are read one by one, and faster."""
+        """The order and the shared bytes as lists, whose items are read faster one by one."""
         return self.order.tolist(), self.shared_with_next.tolist()
 
     def shared_with(self, number: int) -> Integers:
-        """Return for each place how many bytes are the same from there as from one of them."""
+        """Return, for each place, the length of its common prefix with one of them, in bytes."""
         rank = int(self.ranks[number])
         shared = np.zeros(len(self.order), np.int64)
         shared[:rank] = np.minimum.accumulate(self.shared_with_next[:rank][::-1])[::-1]
@@ -73,7 +73,7 @@ def _levels(content: bytes) -> Sequence[Integers]:
 def _shared(
     content: bytes, levels: Sequence[Integers], places: Integers, others: Integers
 ) -> Integers:
-    """Return how many bytes are the same from each place and from another one on."""
+    """Return the lengths of the common prefixes of pairs of suffixes."""
     shared, end = np.zeros(len(places), np.int64), len(content)
     for level, ranks in reversed([*enumerate(levels)]):
         here, there = (np.minimum(each + shared, end) for each in (places, others))

@@ -14,15 +14,15 @@ from typing import AnyStr, NamedTuple
 import ahocorasick_rs
 
 MANY = 500
-"""From so many literals on, our own engine is faster than Hyperscan."""
+"""With at least this many literals, our own engine is faster than Hyperscan."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
 _HYPERSCAN_LITERAL_BYTES = 4000
-"""It takes expressions of 16,000 characters; those of longer literals need not be written."""
+"""Hyperscan takes expressions of up to 16,000 characters; longer literals are not tried."""
 _DFA_LITERAL_BYTES = 1000
-"""For a longer literal that repeats itself, making it takes the square of the length."""
+"""Longer repetitive literals would take quadratic time to compile."""
 _COMPARED_AGAIN = 64
-"""How often the bytes of a text may be compared with those of one literal."""
+"""Limit of how often a byte of a text is compared with one literal."""
 
 TextBytes = bytes | memoryview
 Hit = Callable[..., None]

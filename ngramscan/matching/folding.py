@@ -1,7 +1,7 @@
-"""Forms of writing that a reader takes for the same text, made alike step by step.
+"""Fold different spellings of the same text into one, step by step.
 
-A step replaces what an expression matches. So the same steps fold documents, and entries of a
-benchmark of which the place of each character has to be known.
+A step replaces the matches of an expression. The same steps fold documents, and benchmark entries,
+for which the source position of each character is tracked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class FoldingStep(NamedTuple):
     """An expression, and what replaces its matches."""
 
     signs: Sequence[str]
-    """A text without any of these is left as it is; none: every text may change."""
+    """A text without any of these is not changed; if empty, every text may change."""
     pattern: re.Pattern[str]
     replacement: Replacement
 
@@ -34,13 +34,13 @@ class FoldingStep(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedText:
-    """A text made from another, and where each of its characters is in that."""
+    """A text made from another, with the source position of each character."""
 
     text: str
     starts: list[int]
     """The first character of the other text that each one was made from."""
     stops: list[int]
-    """The one behind the last."""
+    """The end (exclusive) of the characters that each one was made from."""
 
     @classmethod
     def unchanged(cls, text: str) -> PlacedText:
@@ -86,10 +86,10 @@ _OTHER_TAGS = (
     *("section", "select", "style", "summary", "sup", "table", "tbody", "td", "textarea", "tfoot"),
     *("th", "thead", "title", "tr", "ul", "video"),
 )
-"""A browser shows what is before and behind them apart: in lines, cells, or higher."""
+"""Tags around which a browser separates text: by lines, table cells, or as superscripts."""
 _FLAGS = "async|checked|controls|defer|disabled|hidden|nowrap|open|readonly|required|selected"
 _VALUE = r"""\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++)"""
-# Attributes have values, so that `a <b and c> d` is no tag.
+# Attributes need values, so `a <b and c> d` is not a tag.
 _TAG = re.compile(
     rf"</?(?P<name>{'|'.join(_INLINE_TAGS + _OTHER_TAGS)})"
     rf"(?:\s++(?:[\w:@.-]++{_VALUE}|(?:{_FLAGS})(?![\w-])))*+\s*+/?>",
@@ -128,7 +128,7 @@ fillers, and the line that makes Arabic words longer.
 Source: Default_Ignorable_Code_Point of the Unicode Character Database, without jamo; and U+0640.
 """
 _HYPHEN_OF_LINE = re.compile(r"\u00ad(?=[ \t]*+[\r\n])")
-# `10²` is not 102, nor `1½` 11⁄2: they are apart, as in 10^2 and in 1 1/2.
+# `10²` must not become 102, nor `1½` 11⁄2; a space separates them.
 _RAISED = re.compile(r"[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u2079\u207f]+")
 _FRACTION = re.compile(r"[\u00bc-\u00be\u2150-\u215f\u2189]")
 _TRADE_MARK = re.compile(r"[\u2120\u2122]")
@@ -155,7 +155,7 @@ def _compatible() -> FoldingStep:
 
 
 def folded(text: str) -> str:
-    """Return a text without markup, in Unicode's form NFKC, without what can't be seen.
+    """Return a text without markup and invisible characters, in Unicode's form NFKC.
 
     >>> folded("<b>ｅﬃcient</b>&nbsp;ca\u00adfe\u0301 10² [so](http://a.b/c)")
     'efficient café 10 2 [so]'

@@ -1,10 +1,10 @@
-"""The longest parts of texts that occur in documents, however often these repeat themselves.
+"""The longest matches of texts in documents, in bounded time for repetitive documents, too.
 
-Each place of texts and documents gets a rank, by the eight bytes from there on, then by twice as
-many again and again, as long as a text shares so much with a document; only places that share it
-are ordered anew. The document's place that shares most with a text's is next to it in this order.
-So the time grows with the length of what is compared, times the logarithm of the longest shared
-part, and not with the number of matches.
+Each place of texts and documents gets a rank by its next eight bytes, then by 16, 32 and so on, as
+long as a text shares that many with a document; only places that share them are sorted again. The
+best match of a place in a text is its neighbour in this order. So the time is proportional to the
+length of texts and documents times the logarithm of the longest match, not to the number of
+matches.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ngramscan.matching.seeds import (
 
 Ranks = NDArray[np.int32]
 _BETWEEN = b"\xff"
-"""Behind each text and document; no text in UTF-8 has it."""
+"""Follows each text and document; never part of UTF-8."""
 _AT_ONCE = 1 << 22
-"""Bytes of texts and of documents that are ordered together: some 50 times as much memory."""
+"""Bytes of texts and of documents that are sorted together; takes some 50 times the memory."""
 _PAIRS_PER_BYTE = 2
 """Pairs of windows and places that are compared for each byte of texts and documents."""
 
@@ -39,9 +39,9 @@ _PAIRS_PER_BYTE = 2
 def longest_matches(
     texts: Sequence[bytes], windows: Sequence[Integers], documents: Sequence[bytes]
 ) -> list[Integers]:
-    """Return the bytes of the longest part from the start of each window that a document has.
+    """Return the length of the longest match at the start of each window, in bytes.
 
-    Where no document has the window, they may be fewer than that, or none.
+    If no document contains the whole window, the result may be too small, down to 0.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def longest_matches(
 
 
 def _groups(texts: Sequence[bytes], at_once: int) -> Iterator[range]:
-    """Yield the numbers of successive texts that together have about so many bytes."""
+    """Yield ranges of successive texts with about this many bytes in all."""
     first, size = 0, 0
     for number, text in enumerate(texts):
         size += len(text)
@@ -88,14 +88,14 @@ def _groups(texts: Sequence[bytes], at_once: int) -> Iterator[range]:
 
 
 class _Joined:
-    """Texts as one, and all their windows in it."""
+    """Joined texts, with all their windows."""
 
     def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers]) -> None:
         self.content = b"".join(text + _BETWEEN for text in texts)
         sizes = [len(each) for each in windows]
         lengths = (len(text) + len(_BETWEEN) for text in texts)
         self.begins = np.array([*accumulate(lengths, initial=0)])
-        """Where each text begins; at last, the length of all."""
+        """Where each text begins, followed by the total length."""
         self.texts = np.repeat(np.arange(len(texts)), sizes)
         """The number of the text of each window."""
         places = np.concatenate([np.zeros((0, 2), np.int64), *windows]).astype(np.int64)
@@ -106,10 +106,10 @@ class _Joined:
 
 
 def _longest_in(joined: _Joined, documents: Sequence[bytes]) -> Integers:
-    """Return the longest parts of texts in some documents.
+    """Return the lengths of the longest matches in some documents.
 
-    Few places of documents begin as a window does: these are compared one by one. Where a text and
-    a document repeat themselves there are many, and all places are ordered.
+    Usually few places of documents begin like a window, and are compared one by one. Repetitive
+    texts and documents have many such places; then all places are sorted.
     """
     joined_documents = _BETWEEN.join(documents)
     first_document = len(joined.content)
@@ -130,7 +130,7 @@ def _longest_in(joined: _Joined, documents: Sequence[bytes]) -> Integers:
 
 
 def _ordered_longest(joined: _Joined, is_chosen: Flags, documents: Sequence[bytes]) -> Integers:
-    """Return the longest parts of texts with chosen windows, by the order of all places."""
+    """Return the longest matches of chosen windows, by sorting all places."""
     texts = np.unique(joined.texts[is_chosen])
     begins, ends = joined.begins[texts], joined.begins[texts + 1]
     content = b"".join(joined.content[begin:end] for begin, end in zip(begins, ends, strict=True))
@@ -142,7 +142,7 @@ def _ordered_longest(joined: _Joined, is_chosen: Flags, documents: Sequence[byte
 
 
 def _are_few(joined: _Joined, candidates: Integers, most: int) -> Flags:
-    """Return which windows are of texts that have few candidates: of all together, `most`.
+    """Return which windows are of texts with few candidates, at most `most` in all.
 
     Where the next start of the text is far, more than its first bytes are compared.
     """
@@ -158,7 +158,7 @@ def _are_few(joined: _Joined, candidates: Integers, most: int) -> Flags:
 
 
 class _Ordered:
-    """Texts and documents behind them, with the ranks of their places."""
+    """Texts followed by documents, with the ranks of their places."""
 
     def __init__(self, texts: bytes, documents: bytes) -> None:
         self._first_document = len(texts)
@@ -166,7 +166,7 @@ class _Ordered:
         self._words = np.ndarray((len(data) - WORD_BYTES + 1,), ">u8", data, strides=(1,))
 
     def longest_from(self, starts: Integers) -> Integers:
-        """Return how many bytes from each start on a document has, or more behind a text's end."""
+        """Return the length of the longest match at each start; it may go past a text's end."""
         levels = self._levels()
         ranks = levels[-1]
         place_of = np.full(len(ranks), -1, np.int64)
@@ -206,7 +206,7 @@ class _Ordered:
         return levels
 
     def _shared_places(self, ranks: Ranks, places: Integers) -> Integers:
-        """Return those of some places whose rank a text and a document have."""
+        """Return the places whose rank occurs both in a text and in a document."""
         is_in_texts, is_in_documents = np.zeros((2, len(ranks)), np.bool_)
         ranked = ranks[places]
         n_in_texts = np.searchsorted(places, self._first_document)
@@ -216,7 +216,7 @@ class _Ordered:
         return shared
 
     def _shared(self, levels: Sequence[Ranks], places: Integers, others: Integers) -> Integers:
-        """Return how many bytes are the same from each place and from another one on."""
+        """Return the lengths of the common prefixes of pairs of places."""
         shared, last = np.zeros(len(places), np.int64), len(self._words) - 1
         for level, ranks in reversed([*enumerate(levels)]):
             here, there = (np.minimum(each + shared, last) for each in (places, others))
@@ -226,7 +226,7 @@ class _Ordered:
 
 
 def rank_keys(keys: Integers | Words) -> Ranks:
-    """Return for each key how many are smaller."""
+    """Return, for each key, the number of smaller keys."""
     order = np.argsort(keys)
     ordered = keys[order]
     is_first = np.append(True, ordered[1:] != ordered[:-1])

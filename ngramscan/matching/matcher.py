@@ -21,10 +21,10 @@ from ngramscan.matching.normalization import Normalization, normalized
 CHECKED_DOCUMENTS = 20
 CHECKED_BYTES_EACH = 50_000
 CHECKED_QUERIES = 250
-"""The part of each run that is counted a second time by brute force."""
+"""How much of each run is also counted by brute force: documents, bytes of each, queries."""
 
 BYTES_AT_ONCE = 1 << 20
-"""So many bytes of texts are searched at once, where the engine can."""
+"""Bytes of texts that are searched at once, if the engine can."""
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -65,7 +65,7 @@ class Matcher:
         self._ignore_case = ignore_case
         self._normalization = normalization
         self._literals = [query.encode() for query in self.queries]
-        # There are no queries where only the size of a corpus is asked for.
+        # Without queries, only the size of a corpus is wanted.
         compiled = compile_engine(self._literals, ignore_case) if self._literals else None
         self._engine = engine or compiled
         self._words = frozenset[str]()
@@ -111,7 +111,7 @@ class Matcher:
         return text
 
     def _is_broken(self, head: str, tail: str) -> bool:
-        """Tell whether two parts, at the end of a line and behind it, make a word of a query.
+        """Tell whether two parts, before and after the end of a line, make a word of a query.
 
         `well-known` may be broken at its hyphen too, and only the queries know.
         """
@@ -120,7 +120,7 @@ class Matcher:
     def _check(self, engine: Engine, text: bytes) -> None:
         numbers: Sequence[int] = range(len(self.queries))
         if len(numbers) > CHECKED_QUERIES:
-            # Most don't occur there. That some are found shows only where they stand.
+            # Most literals don't occur in the text, so some are appended to it.
             sampled = self._random.sample(numbers, CHECKED_QUERIES // 2)
             text = b"".join([text, *(self._literals[number] for number in sampled)])
         counted = Counter[int]()

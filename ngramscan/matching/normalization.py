@@ -1,4 +1,4 @@
-"""Queries and documents made alike, before the ones are searched in the others."""
+"""Normalization of queries and documents before they are compared."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Normalization = Literal["", "alphanumeric", "words"]
 """How a text is searched: as it is; letters and digits alone; words in lower case with one space
 around each, no punctuation."""
 FORM = 2
-"""Changes whenever texts are normalized in another way: counts that are kept no longer hold."""
+"""Raised whenever normalization changes, which invalidates cached counts."""
 LONGEST_FORM = 11
 """Bytes, at most, that a byte becomes: U+FDFA is a greeting of 18 letters in one."""
 
@@ -50,7 +50,7 @@ def normalized(text: str, normalization: Normalization, is_broken: IsBroken = lo
 def normalized_places(text: str, normalization: Normalization) -> PlacedText:
     """Return a text as it is searched, and where each of its characters comes from.
 
-    Words still have what is between them.
+    The text between words is kept.
     """
     if not normalization:
         return PlacedText.unchanged(text)

@@ -1,7 +1,7 @@
-"""Places in documents that may have a window of a text, and how much more the two share.
+"""Candidate places in documents for windows of a text, and the lengths of their matches.
 
-Where a place shares all up to the next start of the text, what the two share behind it is what the
-next start shares. So each pair is compared up to the next start alone.
+If a match reaches the next start of the text, the rest of it equals the match of that start. So
+each pair is compared only up to the next start.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 WORD_BYTES = 8
 _FIRST_WIDTHS = np.array([1, 2, 4, 8, 16])
-"""Bytes that are compared of windows at each place of all documents."""
+"""Bytes of windows that are compared at each place of all documents."""
 _WIDTHS = np.array([1, 2, 4, 8, 16, 24, 32, 40, 48, MOST_WIDE])
-"""Bytes that are compared at the places that are left."""
+"""Bytes that are compared at the remaining places."""
 _ROUNDS = 64
 """Comparisons of eight bytes of all pairs; those that share more are compared one by one."""
 _CHUNK = 1 << 12
@@ -30,7 +30,7 @@ _CHUNK = 1 << 12
 
 @dataclass(frozen=True, slots=True)
 class SeedPairs:
-    """Windows, each with a place in a document that may have it."""
+    """Pairs of a window and a candidate place in a document."""
 
     windows: Integers
     """The number of the window of each pair."""
@@ -39,7 +39,7 @@ class SeedPairs:
 
 @dataclass(frozen=True, slots=True)
 class _WindowGroup:
-    """Windows of which as many bytes are compared, and the places that have these of any."""
+    """Windows with the same number of compared bytes, and the places that match any of them."""
 
     windows: Integers
     places: Integers
@@ -50,7 +50,7 @@ class _WindowGroup:
 
     @classmethod
     def without_windows(cls) -> _WindowGroup:
-        """Return a group that is empty."""
+        """Return an empty group."""
         none = np.zeros(0, np.int64)
         return cls(none, none, none, none)
 
@@ -66,7 +66,7 @@ class _WindowGroup:
         chosen = is_chosen[self.windows]
         sizes = (self.high - self.low)[chosen]
         windows = np.repeat(self.windows[chosen], sizes)
-        # The numbers of all ranges, one behind the other.
+        # The numbers of all ranges, concatenated.
         before = np.cumsum(sizes) - sizes
         numbers = np.arange(len(windows)) + np.repeat(self.low[chosen] - before, sizes)
         return SeedPairs(windows, self.places[numbers])
@@ -88,7 +88,7 @@ class SeedTable:
     def __init__(self, data: bytes, starts: Integers, sizes: Integers, documents: slice) -> None:
         """Take the starts and sizes of windows in `data`, and where in it the documents are.
 
-        Behind these, it has `MOST_WIDE` other bytes.
+        `MOST_WIDE` bytes of padding follow.
         """
         self._data, self._starts, self._sizes = data, starts, sizes
         self._groups = [*self._find(documents)]
@@ -157,10 +157,9 @@ def longest_of_pairs(
     data, words : bytes, array of uint64
         Texts and documents, and the eight bytes from each place on, the first one in front.
     starts, stops : array of int64
-        Rising starts of windows, and for each where its text ends.
-    pairs : Pairs
-        Of each window, all places that share most with it; those that share `MOST_WIDE` bytes are
-        alike in this.
+        Ascending starts of windows, and the end of the text of each.
+    pairs : SeedPairs
+        All best places of each window; all that share `MOST_WIDE` bytes count as equally good.
     """
     apart = pairs.places - starts[pairs.windows]
     order = np.argsort(apart * len(starts) + pairs.windows)
@@ -181,7 +180,7 @@ def longest_of_pairs(
 def _shared(
     data: bytes, words: Words, places: Integers, others: Integers, most: Integers
 ) -> Integers:
-    """Return how many bytes are the same from each place and from another one on, up to `most`."""
+    """Return the lengths of the common prefixes of pairs of places, up to `most`."""
     shared, unfinished = np.zeros(len(places), np.int64), np.arange(len(places))
     for _ in range(_ROUNDS):
         if not len(unfinished):
@@ -201,7 +200,7 @@ def _shared(
 
 
 def same_bytes(some: Words, others: Words) -> Integers:
-    """Return how many first bytes of each two words are the same; these are big-endian."""
+    """Return the lengths of the common prefixes of pairs of big-endian words, in bytes."""
     differing = some.astype(np.uint64) ^ others.astype(np.uint64)
     same = np.zeros(len(differing), np.int64)
     for size in range(1, WORD_BYTES + 1):
@@ -210,7 +209,7 @@ def same_bytes(some: Words, others: Words) -> Integers:
 
 
 def _shared_of_one(some: NDArray[np.uint8], others: NDArray[np.uint8]) -> int:
-    """Return how many first bytes are the same."""
+    """Return the length of the common prefix, in bytes."""
     most, start, size = min(len(some), len(others)), 0, _CHUNK
     while start < most:
         stop = min(start + size, most)

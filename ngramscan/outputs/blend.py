@@ -26,7 +26,8 @@ from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference
 from ngramscan.statistics.streams import stream
 
 GENERIC_SHARE = 0.5
-"""A pattern in this share of all prompts' outputs, or of its own share elsewhere, is generic."""
+"""A pattern is generic if it is in this share of all prompts' outputs, or if its share elsewhere
+reaches this part of its share in its own prompts' outputs."""
 NO_SOLVER = ("zs", "zero", "zero-shot")
 """Last parts of a prompt's name that name no solver: `f-1+zs` is the prefix alone."""
 
@@ -384,7 +385,7 @@ def _retention(
 
 
 def _by_problem(part: MarkerCounts, method: str) -> Marked:
-    """Return which outputs to each problem have a marker; one without an id has its own problem."""
+    """Return which outputs to each problem have a marker; an output without an id is its own."""
     marked: Marked = {}
     for output, has in zip(part.outputs, part.of_method(method) > 0, strict=True):
         marked.setdefault(output.problem, []).append(bool(has))
@@ -400,7 +401,7 @@ class _PairedComparison(NamedTuple):
 
 
 def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _PairedComparison:
-    """Compare outputs for the same problems, in the same order; `names` are those of the row."""
+    """Compare outputs for the same problems, in the same order; `names` seed the random draws."""
     shares = [(fmean(alone[problem]), fmean(with_solver[problem])) for problem in alone]
     fewer, more = (sum(a > b for a, b in shares), sum(a < b for a, b in shares))
     if all(len(has) == 1 for side in (alone, with_solver) for has in side.values()):

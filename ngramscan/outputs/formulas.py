@@ -80,7 +80,7 @@ _STRONG = re.compile(
     r"|for \w+(?:, ?\w+)* in .+:"
     r"|(?:if|elif|while) (?:not )?[\w.()\[\]]+ ?(?:[<>!%]=?|==|in |and |or |is ).*:)\s*(?:#.*)?"
 )
-"""A line that is hardly anything else than Python."""
+"""A line that is almost certainly Python."""
 _WEAK = re.compile(
     r"\s*(?:#.*|\w[\w.]*(?:\[[^\]]*\])?(?:, *\w+)* *(?:[-+*/%]|\*\*|//)?= *[^=\s].*|[)\]}]+,?"
     r"|\s{4,}\S.*|[\w.]+\(.*\))"
@@ -102,7 +102,7 @@ def _without_code(text: str) -> tuple[list[str], int | None]:
 
 
 def _programs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first line of each program, and the one behind its last."""
+    """Yield the lines of each program as a half-open range."""
     bare, number = _ends_of_bare_code(lines), 0
     while number < len(lines):
         if stop := _end_of_fenced(lines, number) or bare[number]:
@@ -111,7 +111,7 @@ def _programs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_fenced(lines: Sequence[str], start: int) -> int:
-    """Return where a fenced program ends that starts at a line; 0 if none does."""
+    """Return the end of the fenced program that starts at a line; 0 if no program does."""
     opened = _FENCE.match(lines[start])
     if not opened:
         return 0
@@ -126,7 +126,7 @@ def _end_of_fenced(lines: Sequence[str], start: int) -> int:
 
 
 def _ends_of_bare_code(lines: Sequence[str]) -> list[int]:
-    """Return where a program without a fence ends that starts at each line; 0 if none does."""
+    """Return, for each line, the end of the unfenced program that starts there; 0 if none does."""
     filled = [bool(line.strip()) for line in lines]
     strong = [bool(line.strip() and _STRONG.fullmatch(line)) for line in lines]
     filled_before, strong_before = [0, *accumulate(filled)], [0, *accumulate(strong)]
@@ -146,13 +146,13 @@ _FORMULA_MARK = "\x00"
 _ENVIRONMENTS = "equation|align|alignat|flalign|gather|multline|eqnarray|displaymath|math|split"
 _OPENING = re.compile(
     rf"\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}|\\\[|\\\(|(?<!\\)\$\$"
-    # Between single dollars as Pandoc has it: no space within the ends, no digit after the last;
-    # an amount that goes on in words is none.
+    # Between single dollars by Pandoc's rule: no space within the ends, no digit after the last.
+    # An amount followed by words is not a formula.
     r"|(?<![\\$\w])\$(?![\s$])(?!\d[\d,.]*\w? [A-Za-z]{2})"
     r"(?:\\.|[^$\\\n]){1,2000}?(?<![\s\\])\$(?![\d$])",
     re.DOTALL,
 )
-"""Where a formula begins; one between single dollars whole."""
+"""The beginning of a formula; a formula between single dollars as a whole."""
 _DOLLARS = re.compile(r"(?<!\\)\$\$")
 _SIGN = re.compile("[=≈]")
 _LEFT, _RIGHT = re.compile(r"[\w)\]}%]"), re.compile(r"[\w(\[{$\\-]")
@@ -167,7 +167,7 @@ _PROSE = re.compile(
 
 def _formulas(text: str) -> Iterator[tuple[int, int]]:
     """Yield where formulas start and stop, without overlaps; in time linear in the text."""
-    unclosed: set[str] = set()  # what does not close in what is left, so that nothing opens either
+    unclosed: set[str] = set()  # closings that are not in the rest of the text
     position = 0
     while opening := _OPENING.search(text, position):
         start, position = opening.span()
@@ -187,7 +187,7 @@ _CLOSINGS = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
 
 
 def _end_of_formula(text: str, start: int, closing: str) -> int:
-    """Return where a formula ends whose content starts at a place; 0 if nowhere."""
+    """Return the end of the formula whose content starts at a place; 0 if it never closes."""
     if closing == "$$":
         closing_match = _DOLLARS.search(text, start + 1)
         return closing_match.end() if closing_match else 0
@@ -197,7 +197,7 @@ def _end_of_formula(text: str, start: int, closing: str) -> int:
 
 
 def _equation_of(line: str) -> str:
-    """Return the equation that a line is, without its label; empty if it is none."""
+    """Return a line that is an equation, without its label; otherwise an empty string."""
     has_sign = "=" in line or "≈" in line
     if not has_sign or _FORMULA_MARK in line or len(line) > _LONGEST_EQUATION:
         return ""

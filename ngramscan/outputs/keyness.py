@@ -30,7 +30,7 @@ from ngramscan.rows import LABEL, Label, Plot, PValue, Share, row_kind
 
 NgramColumns = dict[str, NDArray[Any]]
 MODELS_NAMED = 3
-"""More models of a side are only counted in a warning."""
+"""A warning names this many models of a side, and counts the others."""
 
 
 @row_kind(
@@ -225,9 +225,8 @@ def _by_length(ngrams: Ngrams, all_lengths: bool) -> Iterator[tuple[Ngrams, Flag
 def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     """Return Benjamini and Hochberg's adjusted p-values.
 
-    Each p-value stands for so many tests as `times` says. Rejecting those of at most q keeps the
-    expected share of false ones among the rejected at q, for independent tests and such as n-grams,
-    which are dependent positively.
+    Each p-value stands for `times` tests. Rejecting those of at most q bounds the false discovery
+    rate by q, for independent tests and for positively dependent ones, such as those of n-grams.
     Source: Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x; Benjamini & Yekutieli
     2001, doi:10.1214/aos/1013699998.
     """

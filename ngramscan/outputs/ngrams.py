@@ -131,7 +131,7 @@ def _parts(
 
 
 def _edges(frequencies: Ints, size: int) -> list[int]:
-    """Return the limits of ranges; a token that is too frequent has a range of its own."""
+    """Return the limits of ranges; a very frequent token has a separate range."""
     before = np.cumsum(frequencies)
     inner = np.searchsorted(before, np.arange(size, before[-1], size))
     return sorted({1, *map(int, inner), *map(int, inner + 1), frequencies.size} - {0})

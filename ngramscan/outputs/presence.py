@@ -25,8 +25,8 @@ PAIRED = 0.9
 _NEGLIGIBLE = 0.01
 """Relative difference of the two variances below which neither is adjusted."""
 _ALIKE = 1.25
-"""Outputs that are added to those which have something if another one to their problem has. In the
-simulations of the tests fewer let the false discoveries grow, and more cost power."""
+"""Pseudo-count of outputs that have something if another output to their problem has it. In the
+tests' simulations, fewer increased false discoveries and more reduced power."""
 
 
 class Sides:
@@ -59,14 +59,15 @@ class PresenceTest:
     (Kish's effective number); if all are 0 or 1 the test is exact. Shares of the side with more
     outputs per problem vary less; their part in Σd² is increased to what fewer outputs would give.
 
-    Not in pairs: the outputs of a side count as so many independent ones as have a mean of the same
-    variance. With an intraclass correlation ρ and m outputs to each problem that is every
-    1 + (m - 1) ρ of them; ρ is estimated from how often an output to a problem has it if another
-    one has, with a few more that do, since few occurrences tell little. The hypergeometric
-    distribution of these numbers is exact for one output per problem, and for copies.
+    Not in pairs: the outputs of a side are counted by their effective sample size, the number of
+    independent outputs whose mean has the same variance. With an intraclass correlation ρ and m
+    outputs to each problem, that is their number divided by 1 + (m - 1) ρ. ρ is estimated from how
+    often an output has something if another output to the same problem has it, with a pseudo-count.
+    The hypergeometric distribution of these numbers is exact for one output per problem, and for
+    copies.
 
-    If both sides answer the same problems with different numbers of outputs, what has the smaller
-    variance is taken for each thing: pairs, unless outputs to a problem are hardly alike.
+    If both sides answer the same problems with different numbers of outputs, each test takes the
+    approach with the smaller variance: pairs, unless outputs to a problem are hardly alike.
 
     Longer outputs contain more. If the method's outputs are longer, an output with c occurrences
     counts as 1 - (1 - part)^c, the probability that a random part of it, as long as an output of

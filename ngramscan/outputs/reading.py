@@ -38,13 +38,13 @@ class Output:
     place: str
     """File and line, or file and number in its list."""
     epoch: str = ""
-    """The end of `id` that tells several samples of the same problem apart."""
+    """The end of `id` that numbers several outputs to the same problem."""
     asked: tuple[str, ...] = ()
-    """The texts of the record that the model was given, as far as it has them."""
+    """The input texts of the model that the record contains: question and prompt."""
 
     @property
     def problem(self) -> tuple[str, str, str]:
-        """The problem's key; an output without an id has a problem of its own."""
+        """The problem's key; each output without an id counts as a separate problem."""
         id_ = self.id.removesuffix(self.epoch)
         return self.group.dataset, id_, "" if id_ else self.place
 
@@ -201,17 +201,17 @@ def id_in(record: Mapping[str, Any]) -> str:
 
 
 def asked_in(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the question and the prompt of a record, and what belongs to them: its strings."""
+    """Return the strings of a record that the model was given: question, prompt, context."""
     values_by_field = (record[name] for name in ASKED_FIELDS if name in record)
     several = (value if isinstance(value, list) else [value] for value in values_by_field)
     return tuple(text for values in several for text in values if isinstance(text, str))
 
 
 def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -> Group:
-    """Return the group of a record: where the path does not tell, its fields do."""
+    """Return the group of a record, by its path or else by its fields."""
     fields = {} if group.model else {"dataset": "dataset", "model": "model", "prompt": "method"}
     if prompt_field is not None:
-        # The path of a file with several prompts does not say who wrote, though it may look so.
+        # The path of a file with several prompts may look like a group, but is not one.
         fields |= {"model": "model", "prompt": prompt_field}
         if not isinstance(record.get(prompt_field), str) or not record[prompt_field]:
             raise InputError(place, f"field {prompt_field!r}: expected a prompt's name")

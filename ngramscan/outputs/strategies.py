@@ -163,7 +163,7 @@ def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrateg
 
 
 def _count_steps(text: str, rules: RuleSet) -> int:
-    """Count the places where markers match; two that match the same words count once."""
+    """Count the matches of markers; overlapping matches count once."""
     text = whole(text)
     spans = sorted(
         match.span(min(marker.groups, 1))
@@ -200,7 +200,7 @@ def _share(group: Group, answers: ClassifiedOutputs, strategy: str) -> StrategyR
     group_densities = list(compress(densities, follows))
     problems = number_problems(output for output, _ in answers)
     share = ClusteredShare(follows, problems).estimate(LEVEL)
-    # Which outputs of several models are for the same problem, only ids can say.
+    # Only ids show which outputs of several models answer the same problem.
     is_known = group.model != ALL or all(output.id for output, _ in answers)
     return StrategyRow(
         *group,

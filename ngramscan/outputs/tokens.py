@@ -106,7 +106,7 @@ def _documents(sizes: Ints) -> Integers:
 
 
 def changes(values: Integers) -> Flags:
-    """Tell where a new value begins, the first included."""
+    """Return a mask of the places where a new value begins, including the first."""
     is_new = np.ones(values.size, dtype=bool)
     is_new[1:] = values[1:] != values[:-1]
     return is_new

@@ -28,7 +28,7 @@ def shipped_sets() -> list[str]:
 
 
 def find_patterns(path_or_name: PathOrName) -> str | None:
-    """Return the file of a pattern set, or the shipped one of this name in any case, or None."""
+    """Return the file of a pattern set or a shipped set of this name (in any case), if any."""
     path = os.path.expanduser(path_or_name)
     shipped = [str(folder / f"{path.lower()}.yaml") for folder in shipped_folders()]
     # Unlike Path.exists, this also takes a text that is too long for the name of a file.
@@ -49,7 +49,7 @@ def suggest_sets(path_or_name: PathOrName) -> str:
 def load_patterns(path_or_name: PathOrName) -> PatternSet:
     """Load a pattern set from a YAML file, or a shipped one by its name.
 
-    An InputError says that there is none, or names the line at which it breaks the format.
+    An InputError says that the set doesn't exist, or names the line that breaks the format.
     """
     path = find_patterns(path_or_name)
     if path is None:

@@ -21,7 +21,7 @@ from ngramscan.reading.compressions import PACKED
 _YAML = {".yaml", ".yml"}
 _CORPUS = {".arrow", ".jsonl", ".parquet", ".warc", ".wet", *PACKED}
 _LONGEST_SHOWN = 1000
-"""A longer argument is not repeated in the cure, which a long line would hide."""
+"""A longer argument is not repeated in the cure, which would be hard to see after it."""
 
 
 def load_selection(
@@ -42,7 +42,7 @@ def load_given(
 
     `tiers` and `methods` select from sets. Among `patterns` are files, shipped sets, and texts with
     white space in them, which are literals. `files` have a literal on each line. An InputError
-    names the likeliest cure where something is neither a set nor a literal, or nothing was given.
+    suggests the likeliest cure if a value is neither a set nor a literal, or nothing was given.
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")
@@ -64,7 +64,7 @@ def load_given(
 
 
 def _is_set(argument: PathOrName) -> bool:
-    """Tell whether an argument names a pattern set, or is a literal; refuse what is neither."""
+    """Tell whether an argument names a pattern set; a literal does not, anything else raises."""
     name = str(argument)
     path, suffix = find_patterns(argument), Path(name).suffix.lower()
     if path is None:

@@ -28,14 +28,14 @@ class Pattern:
 
     text: str
     method: str | None = None
-    """The way of prompting that the pattern attests; None: a literal that was given alone."""
+    """The way of prompting that the pattern attests; None for a literal given by itself."""
     tier: str | None = None
     """One of `TIERS`."""
     kind: str | None = None
     """One of `KINDS`; patterns of kind latex and code have no case variants."""
     note: str = ""
     expands: str = ""
-    """The words of the source that this pattern interprets; empty: the source prints the text."""
+    """The words of the source that this pattern interprets; empty if the source has the text."""
     longer_words: tuple[str, ...] = ()
     """Other words that contain the text; its count includes them."""
 
@@ -166,19 +166,19 @@ class Scope:
 
     @property
     def kind(self) -> str:
-        """The kind of all patterns; empty: there are several kinds."""
+        """The kind of all patterns; empty if they have several kinds."""
         kinds = {query.pattern.kind or "" for query in self.queries}
         return kinds.pop() if len(kinds) == 1 else ""
 
     @property
     def by_kind(self) -> list[Scope]:
-        """The queries of each kind; none, if all are of one kind."""
+        """The queries of each kind; empty if all are of the same kind."""
         kinds = dict.fromkeys(query.pattern.kind for query in self.queries if query.pattern.kind)
         parts = [tuple(q for q in self.queries if q.pattern.kind == kind) for kind in kinds]
         return [replace(self, queries=part, is_part=True) for part in parts if len(parts) > 1]
 
     def kind_with(self, other_scope: Scope | None) -> str:
-        """Return the kind of all patterns of both; empty: there are several kinds."""
+        """Return the kind of all patterns of both; empty if they have several kinds."""
         return self.kind if other_scope is None or self.kind == other_scope.kind else ""
 
     @property

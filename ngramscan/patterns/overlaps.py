@@ -10,7 +10,7 @@ from ngramscan.patterns.model import Query, scopes
 
 
 def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Map each text that contains others of `texts` to these."""
+    """Map each text that contains other `texts` to the contained ones."""
     unique = list(dict.fromkeys(texts))
     inner = {text: [o for o in unique if o != text and o in text] for text in unique}
     return {text: others for text, others in inner.items() if others}
@@ -56,9 +56,9 @@ def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
 
 
 def merged_of_unions(queries: Sequence[Query]) -> list[str]:
-    """Return the strings that the unions need to have counted beside the queries.
+    """Return the strings whose counts the unions need in addition to the queries.
 
-    Those of one kind may need more: the query that contains another one may be of another kind.
+    A union of one kind may need more, since a query and one that contains it may differ in kind.
     """
     merged: dict[str, None] = {}
     for whole in scopes(queries):
@@ -69,7 +69,7 @@ def merged_of_unions(queries: Sequence[Query]) -> list[str]:
 
 
 def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -> int | None:
-    """Return the occurrences of some queries, each place once; None: a count is missing."""
+    """Return the occurrences of some queries, each place once; None if a count is missing."""
     independent, merged = plan_union(texts)
     if not occurrences.keys() >= {*independent, *merged}:
         return None
@@ -80,7 +80,7 @@ def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Why two counts, or a count and a word, are not independent."""
+    """The reason why two counts, or a count and a word, are not independent."""
 
     relation: str
     """`equal_`, `nested_`, `overlapping_` or `paired_patterns`, or `longer_words`."""
@@ -92,7 +92,7 @@ class Overlap:
 def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
     """Return the overlaps; first those between methods, as they weaken a ratio of the two.
 
-    Literals without a method enter no total, so nothing is said of them.
+    Literals without a method are part of no total and are left out.
     """
     queries = [query for query in queries if query.pattern.method]
     pairs = [pair for pair in combinations(queries, 2) if pair[0].pattern != pair[1].pattern]

@@ -56,7 +56,7 @@ def run_on_cluster(
     keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
     log = logging.getLogger("distributed.client")
     level = log.level
-    log.setLevel(logging.CRITICAL)  # to a lost connection, it says a traceback
+    log.setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
     try:
         with client:
             workers = _workers(client)

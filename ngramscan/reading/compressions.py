@@ -57,10 +57,10 @@ class Member(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """Return what came behind the end of the member."""
+        """Return the data after the end of the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Take data and return decompressed bytes, at most so many."""
+        """Take data and return at most this many decompressed bytes."""
 
 
 MemberOpener = Callable[[bytes], Member]
@@ -78,7 +78,7 @@ class Compression:
     open_file: Callable[[str], MemberOpener]
     """Returns what opens the members of one input, given what messages call it."""
     allows_trailing_bytes: bool = False
-    """Its own tool ignores bytes behind the last member, with a warning."""
+    """Whether its own tool ignores bytes after the last member, with a warning."""
 
     def begins(self, data: bytes) -> bool:
         """Tell whether a member begins with some bytes, which may be cut short."""
@@ -113,7 +113,7 @@ class _ZstdFrames:
 
 
 class _DictionaryFrame:
-    """A frame that has a dictionary and no text."""
+    """A frame that holds a dictionary and no text."""
 
     _HEADER_BYTES = 8
 
@@ -160,7 +160,7 @@ class _Lz4Frame:
         return self._frame.unused_data or b""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Take data and return decompressed bytes, at most so many."""
+        """Take data and return at most this many decompressed bytes."""
         try:
             return bytes(self._frame.decompress(data, max_length))
         except RuntimeError as error:
@@ -215,7 +215,7 @@ PACKED = tuple(suffix for compression in COMPRESSIONS for suffix in compression.
 
 
 def packed_suffix(path: object) -> str:
-    """Return the suffix of a compression that ends a path, as it is written; empty: none does."""
+    """Return the suffix of a compression at the end of a path, as written; empty if none."""
     name = str(path)
     if not name.lower().endswith(PACKED):  # as most of many files
         return ""
@@ -226,7 +226,7 @@ def packed_suffix(path: object) -> str:
 def compression_of(path: object, head: bytes) -> Compression | None:
     """Return how an input is compressed, by the bytes that it begins with or else by its name.
 
-    None: it is not compressed.
+    None if it is not compressed.
     """
     suffix = packed_suffix(path).lower()
     named = next((each for each in COMPRESSIONS if suffix in each.suffixes), None)
@@ -238,7 +238,7 @@ def compression_of(path: object, head: bytes) -> Compression | None:
 
 
 def window_bytes(head: bytes) -> int:
-    """Return the window of the zstd frame that some bytes begin; 0: no frame begins, or no window.
+    """Return the window of the zstd frame at the start of some bytes; 0 if there is no window.
 
     The header is described in RFC 8878, section 3.1.1.1.
     """

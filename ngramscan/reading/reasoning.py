@@ -16,9 +16,9 @@ class SplitReply(NamedTuple):
     """The reasoning of a reply and its answer."""
 
     reasoning: str
-    """Empty: the reply has none."""
+    """Empty if the reply has no reasoning."""
     answer: str | None
-    """None: the reply ends within its reasoning."""
+    """None if the reply ends within its reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -351,7 +351,7 @@ def _messages(text: str, heads: Sequence[re.Match[str]]) -> Iterator[tuple[str, 
 
 
 def _split_channels(text: str) -> SplitReply | None:
-    """Return the messages of the channel `final`, or what follows the others; None: no channels."""
+    """Return the messages of channel `final`, or the text after the others; None without any."""
     heads = list(_CHANNEL.finditer(text)) if "<|channel|>" in text else []
     if not heads:
         return None

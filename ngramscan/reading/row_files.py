@@ -40,9 +40,9 @@ RowT = TypeVar("RowT")
 # outputs and documents; `--max-bytes` bounds the file.
 csv.field_size_limit(1 << 30)
 VALUE_NAMES = ("correct", "is_correct", "score", "acc", "accuracy", "exact_match")
-"""How others call the column `value` of scores."""
+"""Other names of the column `value` of scores."""
 _OTHER_NAMES = {"value": VALUE_NAMES}
-"""How others call a column."""
+"""Other names of columns."""
 
 
 def as_tables(tables: GivenTables) -> list[Table]:
@@ -58,7 +58,7 @@ def name_of(table: Table) -> str:
 
 
 def read_table(table: Table) -> PlacedRows:
-    """Yield the rows of a table; an InputError says where a file is malformed, or not there."""
+    """Yield the rows of a table; an InputError says where a file is malformed, or missing."""
     if isinstance(table, list):  # what this function yielded: a pipe can't be read again
         yield from table
         return
@@ -209,7 +209,7 @@ def list_items(name: object, content: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def decoded(place: object, content: bytes) -> Any:
-    """Return what JSON says, or raise InputError with its place; its texts are whole characters."""
+    """Parse JSON, or raise InputError with its place; its texts have no lone surrogates."""
     value = _parsed(place, content)
     if may_have_halves(content):
         refuse_halves(place, value)
@@ -224,7 +224,7 @@ def _parsed(place: object, content: bytes) -> Any:
 
 
 def decoded_as(kind: type[RowT], place: object, content: bytes) -> RowT:
-    """Return what JSON says as a type, or raise InputError with the place and the key at fault."""
+    """Parse JSON as a type, or raise InputError with the place and the key at fault."""
     return as_type(decoded(place, content), kind, place)
 
 
@@ -261,7 +261,7 @@ _BEGIN = {
     "an HTML page": re.compile(rb"<(!doctype|html)", re.IGNORECASE),
     "a zip archive or a spreadsheet": re.compile(rb"PK\x03\x04"),
 }
-"""How the content of a suffix begins, or what it is instead of a table."""
+"""The first bytes of files with a suffix, or what such a file is instead of a table."""
 _NO_LIST = "expected a JSON list of rows; name JSON lines .jsonl"
 _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
@@ -271,8 +271,8 @@ def read_rows(
 ) -> list[RowT]:
     """Read the rows of one table, which are `expected`; other columns are left out.
 
-    A column must be there unless its field has a default, or it is in `absent`, which says what it
-    stands for where it is not there or says nothing. An InputError says where a table is wrong.
+    A column is required unless its field has a default, or `absent` has a value for missing columns
+    and empty cells. An InputError says where a table is wrong.
     """
     hints = get_type_hints(row_type)
     types = {name: get_args(hint) or (hint,) for name, hint in hints.items()}
@@ -305,7 +305,7 @@ def _plain(value: Any, types: Sequence[type]) -> Any:
 
 
 def _cures(missing: Sequence[str], others: Sequence[str]) -> Iterator[str]:
-    """Say which columns of other names may be those that are missing."""
+    """Suggest columns that may be the missing ones under another name."""
     for name in missing:
         similar = [column for column in _OTHER_NAMES.get(name, ()) if column in others]
         if near := next(iter(similar), "") or nearest(name, others, cutoff=0.75):

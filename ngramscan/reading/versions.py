@@ -1,8 +1,8 @@
-"""Files that another program writes while they are read: what was read of them is not used.
+"""Detect files that another program writes while they are read, and refuse their content.
 
-A mixture of two contents can look like a file that is sound. So the state of a file is compared
-before and after it is read; and where a command reads it again, and when the command ends, with its
-state at first, because a program may take long to write.
+A mixture of two contents can look like a valid file. So the state of a file is compared before and
+after it is read. Because a program may take long to write, it is compared with its first state
+whenever a command reads it again, and when the command ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CURE = "run the same command again when no other program writes it"
 
 
 class _FirstState(NamedTuple):
-    """A file as a command found it first."""
+    """The state of a file when a command first read it."""
 
     path: str
     status: os.stat_result
@@ -39,7 +39,7 @@ class _FirstStates:
         self._places: dict[str, str] = {}
 
     def first_of(self, state: _FirstState) -> _FirstState:
-        """Return the first state of a file, which is this one if there was no other."""
+        """Return the first recorded state of a file; record this one if there is none yet."""
         folder, slash, name = state.path.rpartition("/")
         folder += slash
         # Of folders with thousands of files; the working directory stays the same.
@@ -49,7 +49,7 @@ class _FirstStates:
 
 
 _first_states: ContextVar[_FirstStates | None] = ContextVar("states", default=None)
-"""None: no command is running."""
+"""None outside of a command."""
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def one_version_each() -> Iterator[None]:
 
 @contextmanager
 def unchanged_while_read(file: IO[Any], path: object) -> Iterator[None]:
-    """Raise a FileChangedError where a file is written while it is read, whatever else is wrong.
+    """Raise a FileChangedError if a file is written while it is read, whatever else is wrong.
 
     Pipes and devices have no state that could be compared.
     """
@@ -92,7 +92,7 @@ def unchanged_while_read(file: IO[Any], path: object) -> Iterator[None]:
 
 
 def settled_status(target: int | str | os.PathLike[str], path: object) -> os.stat_result:
-    """Return the status of a file when its last change is old enough to be told from a later one.
+    """Wait until a file's last change is old enough to differ from a later one; return its status.
 
     A FileChangedError says that another program writes it all the time, or that this command has
     read it in another state before.
@@ -111,10 +111,10 @@ def settled_status(target: int | str | os.PathLike[str], path: object) -> os.sta
 
 
 def is_same_content(before: os.stat_result, after: os.stat_result) -> bool:
-    """Tell whether a file was not written between two looks at it.
+    """Tell whether a file is the same in two states.
 
-    Its time of modification can be set back, unlike that of its last change; but that is also the
-    time at which it got another mode, owner or name.
+    The time of modification can be set back, the time of change (ctime) can't; but ctime also
+    changes with mode, owner and name.
     """
     if _content_marks(before) != _content_marks(after):
         return False
@@ -130,7 +130,7 @@ def _other_marks(status: os.stat_result) -> tuple[int, ...]:
 
 
 def _compare_with_first(path: object, status: os.stat_result) -> None:
-    """Raise a FileChangedError where the same command has read a file in another state before."""
+    """Raise a FileChangedError if the same command has read the file in another state before."""
     first_states = _first_states.get()
     if first_states is not None:
         first = first_states.first_of(_FirstState(str(path), status))

@@ -27,7 +27,7 @@ _READ_BYTES = 1 << 16
 
 @contextmanager
 def input_errors(file: object) -> Iterator[None]:
-    """Translate what the system says of a file."""
+    """Translate system errors about a file."""
     try:
         yield
     except OSError as error:
@@ -72,15 +72,15 @@ def _yaml_errors(where: str) -> Iterator[None]:
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """Return what a YAML text says, or raise InputError with the line at fault."""
+    """Parse YAML, or raise InputError with the line at fault."""
     with _yaml_errors(where):
         return yaml.load(text, Loader=_StrictLoader)
 
 
 def as_type(value: object, kind: type[_TypeT], where: object, strict: bool = True) -> _TypeT:
-    """Return a value as a type, or raise InputError with the key or column that is not of it.
+    """Convert a value to a type, or raise InputError with the key or column at fault.
 
-    Where it is not `strict`, texts may stand for numbers and truth values.
+    Unless `strict`, texts may stand for numbers and truth values.
     """
     try:
         return msgspec.convert(value, kind, strict=strict)
@@ -136,14 +136,14 @@ class Node:
         return [Node(value, self.where, f"{self.path}[{number}]") for number, value in values]
 
     def value(self) -> Any:
-        """Return what YAML takes it for."""
+        """Return the value by YAML's own rules."""
         try:
             return yaml.constructor.SafeConstructor().construct_document(self.node)
         except (yaml.YAMLError, ValueError) as error:
             raise self.error(f"not valid YAML: {' '.join(str(error).split())}") from error
 
     def string(self, may_be_empty: bool = False) -> str:
-        """Return a text that UTF-8 can hold."""
+        """Return a text; refuse lone surrogates."""
         if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != "tag:yaml.org,2002:str":
             raise self.error("expected a string; put it in quotes")
         text = str(self.node.value)
@@ -156,7 +156,7 @@ class Node:
         return text
 
     def choice(self, choices: Sequence[str]) -> str:
-        """Return a text that is one of some."""
+        """Return a text; refuse others than the allowed ones."""
         text = self.string()
         if text not in choices:
             raise self.error(f"{text!r} is none of {', '.join(choices)}")

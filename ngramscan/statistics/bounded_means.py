@@ -30,11 +30,11 @@ from ngramscan.statistics.p_values import PValue
 
 Floats = NDArray[np.float64]
 ADDED_WEIGHT = 0.2
-"""The weight of the added value; that of an observed one is 1. With 0.1, samples of ten that take
-few values err more often than they should; with 1, intervals of ordinary values are too wide. With
+"""Weight of the added value relative to an observed one. With 0.1, samples of ten with few distinct
+values err more often than they should; with 1, intervals of ordinary values are too wide. With
 unequal sizes it is larger; see `_added_problem`."""
 NEGLIGIBLE = 1e-9
-"""Means that are nearer than that count as equal; rounding errors are smaller."""
+"""Means closer than this count as equal; rounding errors are smaller."""
 TILTING = "nonparametric tilting"
 
 
@@ -74,7 +74,7 @@ class BoundedMean:
     def limit(self, bound: float, tail: float) -> float:
         """Return the mean towards a bound whose one-sided p-value is `tail`.
 
-        The bound itself, if there is one problem.
+        With a single problem, this is the bound itself.
         """
         if self._n == 1:
             return bound

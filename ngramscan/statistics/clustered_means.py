@@ -23,7 +23,7 @@ from ngramscan.statistics.p_values import PValue
 
 
 class ClusteredMean:
-    """A mean of values from `least` to `most`, some of which are of the same cluster.
+    """A mean of clustered values between `least` and `most`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class ClusteredMean:
     Raises
     ------
     ValueError
-        A value is missing or impossible, or there is none.
+        There are no values, or one is missing or out of bounds.
     """
 
     def __init__(

@@ -21,18 +21,18 @@ from ngramscan.statistics.proportions import (
 )
 
 OUTWEIGHED = 0.4
-"""One over the degrees of freedom of a share that one of alike clusters determines alone."""
+"""Inverse of the degrees of freedom when one of several similar clusters dominates the share."""
 ALIKE = 0.25
-"""Pairs added to those of observations that could differ, and do not."""
+"""Pseudo-count of pairs of equal observations, which shrinks the estimate if clusters are few."""
 SMALLEST_P = 1e-9
-"""The nearest to 0 and to 1 at which intervals are computed."""
+"""Intervals are computed at levels at least this far from 0 and 1."""
 _HALVINGS = 30
 FEW_CLUSTERS = 10
-"""Intervals from no more clusters than these, or from clusters as uneven, say that they are few."""
+"""With this few clusters, or as few effective ones, the note of an interval says so."""
 
 
 def describe_few_clusters(sizes: ArrayLike) -> str:
-    """Say that clusters with these numbers of observations are few; empty if they are not.
+    """Return a warning if the clusters, of these sizes, are few; otherwise an empty string.
 
     One that outweighs the others makes them tell as much as (Σm)² / Σm² clusters of one size.
     Source: Kish 1965, Survey Sampling, 11.7.
@@ -72,7 +72,7 @@ class ClusteredShare:
         return replace(wilson(marked, size, level), value=self.value)
 
     def effective_size(self, level: float) -> float:
-        """Return how many independent observations of 0 or 1 tell as much: their number if all do.
+        """Return the effective sample size: the number of independent observations of 0 or 1.
 
         With m observations in a cluster of weight w and an intraclass correlation ρ, the variance
         is that of (Σw)² / Σ(w² (1/m + ρ (1 - 1/m))) independent ones. For an interval this number
@@ -147,7 +147,7 @@ class ClusteredShare:
         return _least_p(p, lambda p: self.difference(other_share, 1 - p))
 
     def _correlation(self, other_share: ClusteredShare) -> float:
-        """Return the correlation of two shares of which some observations are of the same clusters.
+        """Return the correlation of two shares whose observations come from shared clusters.
 
         Above zero it has Newcombe's continuity correction for one observation of each cluster, and
         then is his φ. 0 if a share does not vary.

@@ -38,7 +38,7 @@ def no_interval(value: float, level: float, note: str) -> Estimate:
 
 
 def fields_of(name: str, estimate: Estimate | None) -> dict[str, Any]:
-    """Return the fields of a row about an estimate: its value and limits; None: it is unknown."""
+    """Return an estimate's value and limits as fields of a row; all None if it is unknown."""
     value, low, high = (estimate.value, estimate.low, estimate.high) if estimate else [None] * 3
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
@@ -95,13 +95,13 @@ def _log_counts(counts: ArrayLike) -> Floats:
 
 
 CLUSTERS_FOR_AN_INTERVAL = 10
-"""There is no interval from fewer clusters, or from fewer that have any count."""
+"""Minimum number of clusters, and of clusters with a count, for an interval."""
 
 FARTHEST_COUNTS = 3
 """The weight of the largest squared residual in the variance."""
 
 TRUSTED_SHARE = 0.1
-"""The interval is doubtful if one randomly drawn cluster makes up more of the estimate."""
+"""If a single sampled cluster makes up more of the estimate, the interval is doubtful."""
 
 UNTRUSTED = "unreliable interval"
 
@@ -146,7 +146,7 @@ def cluster_total(
 def _ratio_estimate(
     counts: Floats, sizes: Floats, chances: Floats, size: float
 ) -> tuple[float, float, float]:
-    """Return the total of all clusters of that size, its standard error, and its largest part.
+    """Return the total of clusters of this total size, its standard error and its largest part.
 
     The total is a ratio estimate with unequal chances (Särndal, Swensson & Wretman 1992, Model
     Assisted Survey Sampling, 5.6), the variance the estimator for nearly maximal entropy (Hájek

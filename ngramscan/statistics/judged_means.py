@@ -28,18 +28,18 @@ from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL
 Floats = NDArray[np.float64]
 CORRECTED = "judge corrected by labels, tilting"
 NO_VARIATION = 1e-12
-"""A sum of squares below it, relative to that of the values, is a rounding error."""
+"""A sum of squares below this share of the values' own is a rounding error."""
 
 
 class JudgedMean:
-    """The mean of labels, of which all values by a judge and a random part of the labels are known.
+    """The mean of labels, from a judge's values for all and labels for a random part of them.
 
     Parameters
     ----------
     judged : array of float, shape (n_values,)
         The judge's values, from `least` to `most`.
     labels : array of float, shape (n_values,)
-        People's values of the same; nan where there is none. They are a random part of `can_err`.
+        Human labels; nan where an item has none. They are a random part of `can_err`.
     least, most : float
         The bounds of a value.
     problems : array, shape (n_values,), optional
@@ -47,8 +47,8 @@ class JudgedMean:
     weights : array of float, shape (n_values,), optional
         How much each value counts.
     can_err : array of bool, shape (n_values,), optional
-        Where the judge's value may differ from that of people; elsewhere it is certain, as of an
-        output without an answer, which needs no label.
+        Where the judge's value may differ from a human label; elsewhere it is certain (such as an
+        output without an answer), and no label is needed.
 
     Raises
     ------
@@ -103,9 +103,9 @@ class JudgedMean:
         return self._judge.value
 
     def correct(self, judged: ArrayLike, labels: ArrayLike) -> float:
-        """Return a mean of other values by the judge and labels of the same, corrected likewise.
+        """Return the mean of other judged values, with the same correction.
 
-        Such as the values of one method, where this is the mean difference of two.
+        For example, the values of one method, if this object is the mean difference of two.
         """
         values, label_values = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
         is_labelled, weights = self._is_labelled, self._weights
@@ -158,9 +158,9 @@ def _residuals(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _slope(judged: Floats, labels: Floats, sizes: Floats) -> float:
-    """Return the slope of labels on the judge's values, from 0 to 1; 1 if it is not known.
+    """Return the slope of labels on the judge's values, from 0 to 1; 1 if it can't be estimated.
 
-    Few labels say too little of it: then the whole mean of the judge is corrected.
+    With few labels the estimate is too noisy; the judge's mean then has its full weight.
     """
     if judged.size < ITEMS_FOR_AN_INTERVAL:
         return 1.0

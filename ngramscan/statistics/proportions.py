@@ -78,7 +78,7 @@ def stratified_share(strata: Sequence[tuple[int, int, int]], level: float = 0.95
 
     Each stratum is (k, n, size): k of n > 0 that were drawn from `size` without replacement. Their
     shares are weighted by size. The interval is Wilson's, with the number of independent draws that
-    would have the variance of the estimate; in a stratum of which all were drawn nothing varies.
+    would have the variance of the estimate; a fully drawn stratum adds no variance.
     Few draws often show no variance, so each stratum is given one more draw, of the share of all,
     and there are never more draws than if all strata had one share. That makes the interval wider
     than need be where strata differ: a 95% interval covers 93-98% if their shares are alike, and up
@@ -122,7 +122,7 @@ def correlated_difference(first: Estimate, second: Estimate, correlation: float)
     """Estimate the difference between two shares that are correlated, second minus first.
 
     The squares of the distances to their limits are combined as variances are. Source: Zou &
-    Donner 2008, doi:10.1002/sim.3095, of which Newcombe's interval for pairs is a case.
+    Donner 2008, doi:10.1002/sim.3095; Newcombe's interval for pairs is a special case.
     """
     down, up = first.value - first.limits[0], first.limits[1] - first.value
     down_second, up_second = second.value - second.limits[0], second.limits[1] - second.value
@@ -228,7 +228,7 @@ def share_ratio(
 
 
 def _combine(distance: float, other_distance: float, correlation: float) -> float:
-    """Return the distance of a limit from a difference, from those of the limits of its terms."""
+    """Return a limit's distance from a difference, from the distances of its terms' limits."""
     square = distance**2 - 2 * correlation * distance * other_distance + other_distance**2
     return math.sqrt(max(square, 0.0))
 

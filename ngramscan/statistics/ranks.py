@@ -15,7 +15,7 @@ class PairTest:
     difference: float
     """The first minus the second."""
     p: float | None
-    """Two-sided; None: not tested."""
+    """Two-sided; None if not tested."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from ngramscan.statistics.p_values import PValue
 
 Floats = NDArray[np.float64]
 ITEMS_FOR_AN_INTERVAL = 10
-"""There is no interval from fewer problems or items, or from fewer that differ."""
+"""Minimum number of problems or items, and of differing ones, for an interval."""
 VALUES_AT_ONCE = 1_000_000
 SMALLEST_ERROR = 1e-6
 """Relative to the standard error of the data; a smaller one of a draw is a rounding error."""
@@ -64,7 +64,7 @@ def studentized_interval(
     logarithm; its square is added to the variance, since few samples of skewed values include their
     tail. Each limit is at least as far away as that of Student's t interval, since draws take few
     distinct values when few items differ. There is no interval if a limit is more than `farthest`
-    times the value, or one part in so many of it. `note` says why there is no interval.
+    times the value, or less than the value divided by `farthest`; `note` says why.
     Source: Davison & Hinkley 1997, Bootstrap Methods and their Application, section 5.2.
     """
     (log,), (error,) = estimate.log()
@@ -197,7 +197,7 @@ class MeanDifference(NamedTuple):
 
     estimate: Estimate
     p: PValue | None
-    """At most 1 - level if, and only if, the interval excludes zero; None: there is none."""
+    """At most 1 - level if and only if the interval excludes zero; None without an interval."""
 
 
 def bootstrap_t(
@@ -238,7 +238,7 @@ def bootstrap_t(
 
 
 def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, float] | None:
-    """Return the distances of rare draws, or Student's t if it is larger; None: too few draws."""
+    """Return the quantiles of the distances, or Student's t if larger; None with too few draws."""
     # As in the p-value, the data count as one more draw.
     rare = math.floor((1 - level) / 2 * (distances.size + 1) + 1e-9)
     student = t_quantile(level, n - 1)

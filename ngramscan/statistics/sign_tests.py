@@ -198,7 +198,7 @@ def two_sided_p(sizes: Integers, observed: int) -> float:
 def _common_unit(sizes: Floats) -> Integers | None:
     """Return positive values as whole numbers of the largest unit that divides all of them.
 
-    None: there is none, or only one so small that it may be a rounding error.
+    None if there is no common divisor, or only one as small as a rounding error.
     """
     largest = float(sizes.max())
     negligible = 1e-9 * largest

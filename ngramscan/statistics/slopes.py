@@ -1,7 +1,7 @@
 """Slopes and rank correlations over groups of observations, such as problems of one prevalence.
 
-A group counts as one value, however many observations it has. Groups may come in clusters, which
-are then what is independent.
+Each group counts as one value, whatever its number of observations. Groups may come in clusters,
+which are then the independent units.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Integers = NDArray[np.intp]
 _NEGLIGIBLE = 1e-9
 """Relative to what it is a part of: such a remainder is a rounding error."""
 OTHERS_FOR_AN_INTERVAL = 3
-"""There is no interval if fewer groups differ in y from all others."""
+"""Minimum number of groups that differ in y from all others, for an interval."""
 _VALUES_AT_ONCE = 1_000_000
 
 
@@ -42,13 +42,13 @@ class Residuals(NamedTuple):
 
     @property
     def one_minus_leverage(self) -> Floats:
-        """The share of a group's error that is left in its residual; near 0, it has no other."""
+        """1 minus the leverage of each group: the share of its error that is in its residual."""
         leverage = (self.basis**2).sum(axis=1) + self.x**2 / (self.x @ self.x)
         return np.asarray(1 - leverage)
 
     @property
     def correlation(self) -> float | None:
-        """The partial correlation of x and y; None: y does not vary."""
+        """The partial correlation of x and y; None if y does not vary."""
         scale = float(self.x @ self.x) * float(self.y @ self.y)
         return float(self.x @ self.y) / scale**0.5 if scale else None
 
@@ -56,11 +56,12 @@ class Residuals(NamedTuple):
 def residuals(
     x: ArrayLike, y: ArrayLike, weights: ArrayLike, covariates: ArrayLike = ()
 ) -> Residuals | None:
-    """Return what a constant and covariates leave of x and y.
+    """Return the residuals of x and y on a constant and covariates.
 
     `x`, `y` and the positive `weights` have the shape (groups,), `covariates` (number, groups).
-    None: they leave nothing of x, or there are fewer than three groups. The residuals are
-    multiplied by the roots of the weights, so that sums of squares and products are weighted ones.
+    Returns None if x has no residual variation or there are fewer than three groups. The residuals
+    are multiplied by the roots of the weights, so that their sums of squares and products are
+    weighted.
     Source: Frisch & Waugh 1933, Econometrica 1, 387-401.
     """
     root = np.sqrt(np.asarray(weights, dtype=np.float64))
@@ -83,7 +84,7 @@ def residuals(
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> float | None:
-    """Return Spearman's rho of groups, given the ranks of covariates; None: there is none.
+    """Return Spearman's rho of groups, given the ranks of covariates; None if undefined.
 
     Values that are equal up to rounding errors share a mean rank.
     """
@@ -96,15 +97,15 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> 
 class SlopeErrors:
     """The standard error of a slope whose clusters are independent, and its degrees of freedom.
 
-    The variance is that of clusters with the correction for what a cluster takes of its own errors
-    (CV2; HC2 if each group is a cluster). The degrees of freedom are those that it would have if
-    errors were independent and equally large; they are few where few clusters determine the slope.
+    The variance is the cluster-robust one with a correction for leverage (CV2; HC2 if each group is
+    a cluster). The degrees of freedom are Satterthwaite's for independent errors of equal variance;
+    they are few where few clusters determine the slope.
     Sources: Bell & McCaffrey 2002, Survey Methodology 28, 169-181; Imbens & Kolesár 2016,
     doi:10.1162/REST_a_00552.
     """
 
     def __init__(self, design: Residuals, clusters: ArrayLike | None = None) -> None:
-        """Take the design, of which y does not matter, and the cluster of each group."""
+        """Take the design (its y is ignored) and the cluster of each group."""
         labels = np.arange(design.x.size) if clusters is None else np.asarray(clusters)
         names, self._numbers = np.unique(labels, return_inverse=True)
         self.clusters = names.size
@@ -126,7 +127,7 @@ class SlopeErrors:
         return np.asarray(np.cumsum(np.bincount(self._numbers))[:-1])
 
     def sums(self, values: Floats) -> Floats:
-        """Return what each cluster adds to the slope of residuals given covariates.
+        """Return each cluster's contribution to the slope.
 
         The standard error is the root of the sum of their squares.
         """
@@ -149,7 +150,7 @@ class SlopeErrors:
 
 
 def _corrected(x: Floats, basis: Floats) -> Floats | None:
-    """Return (I - H)^(-1/2) x of one cluster, where H = basis basis'; None: it has no inverse."""
+    """Return (I - H)^(-1/2) x of one cluster, with H = basis basis'; None if it is singular."""
     directions, sizes, _ = np.linalg.svd(basis, full_matrices=False)
     scales = 1 - sizes**2
     if scales.min() <= _NEGLIGIBLE:
@@ -199,7 +200,7 @@ def slope_test(
 
 
 def _student_test(distance: float, errors: SlopeErrors) -> PValue:
-    """Test a slope that is so many standard errors from zero."""
+    """Test a slope by its distance from zero, in standard errors."""
     p = 2 * float(scipy.special.stdtr(errors.degrees, -abs(distance)))
     procedure = f"t, {errors.degrees:.1f} degrees of freedom"
     return PValue(p, procedure, errors.clusters)

@@ -1,4 +1,4 @@
-"""Random numbers whose seed is a number and names, so that nothing else decides what is drawn."""
+"""Random generators seeded by a number and names, independent of the order of draws."""
 
 from __future__ import annotations
 

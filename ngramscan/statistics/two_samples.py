@@ -114,7 +114,7 @@ def _inverted_p(first: BoundedMean, second: BoundedMean) -> float:
 
 @lru_cache(maxsize=256)
 def detectable_shares(share: float, n: int, n_other: int) -> float | None:
-    """Return the least increase of a share that Fisher's exact test finds with 80% power, or None.
+    """Return the smallest increase that Fisher's exact test finds with 80% power, if any.
 
     The first sample has n values with this share of ones, the other n_other. Its need is
     computed for a few equally probable results of the first.
@@ -131,9 +131,9 @@ def detectable_shares(share: float, n: int, n_other: int) -> float | None:
 
 
 def _needed(k: int, n: int, n_other: int) -> int:
-    """Return the fewest ones of the other sample that are found to be more than k of n.
+    """Return the fewest ones in the other sample that the test finds to be more than k of n.
 
-    One more than it has values, if not even these are.
+    If even all ones are not enough, return one more than the sample size.
     """
     more = range(k * n_other // n + 1, n_other + 1)
     return more.start + bisect_left(
