@@ -1,4 +1,4 @@
-"""Documents of a corpus as an index holds them: a text, and a line of metadata."""
+"""Documents of a corpus as stored in an index: a text and a line of metadata."""
 
 from __future__ import annotations
 

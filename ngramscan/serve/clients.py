@@ -16,11 +16,11 @@ from ngramscan.stopping import current_work
 MOST_WORK_S = 60.0
 """How long the work of a request may take."""
 _MORE_S = 5.0
-"""How long the answer that says so may take before what takes too long is stopped again."""
+"""After a timeout, how long its error response may take before the work is stopped again."""
 MOST_WAITING_S = 10.0
-"""How long a request waits for a thread to begin with it."""
+"""How long a request waits for a thread."""
 _WATCHED_AFTER_S = 0.05
-"""Most answers are ready by then: before it costs less not to look whether the client left."""
+"""Most responses are ready by then; watching for disconnects earlier would cost more."""
 
 _T = TypeVar("_T")
 
@@ -30,7 +30,7 @@ class ClientLeftError(Exception):
 
 
 class BusyError(NgramscanError):
-    """No thread has begun with a request in time."""
+    """No thread became free for a request in time."""
 
     def __init__(self) -> None:
         super().__init__("All threads are busy; come back later")
@@ -44,7 +44,7 @@ class TookTooLongError(NgramscanError):
 
 
 class StoppableProgress(Progress):
-    """Stops work at its reports, as the loops of compiled code do it by themselves."""
+    """Stops work when it reports progress; the loops of compiled code stop by themselves."""
 
     def expect(self, amount: int, unit: str) -> None:  # noqa: ARG002  the interface of Progress
         """Raise the error that stops the current work, or wait for its turn."""
@@ -68,8 +68,8 @@ class Clients:
     async def serve(self, request: Request, job: RequestWork, work: Callable[[], _T]) -> _T:
         """Return the result of a task of a request, or raise a ClientDisconnect.
 
-        The request has to be read to its end. A BusyError says that no thread has begun with it,
-        a TookTooLongError comes from the task.
+        The request has to be read to its end. A BusyError says that no thread became free; a
+        TookTooLongError comes from the task.
         """
         result = self._turns.submit(job, work)
         watch = _ClientWatch(request, job, result)
@@ -91,11 +91,11 @@ class _ClientWatch:
         """The result is an error of this watch, not that of the work."""
 
     def begin(self) -> None:
-        """Look at the client from now on."""
+        """Start to watch the client."""
         self._task = asyncio.create_task(self._look())
 
     def end(self) -> None:
-        """Stop the work unless it is done: the client has left, or the server ends."""
+        """Stop the work if it is unfinished: the client has left, or the server ends."""
         if self._task:
             self._task.cancel()
         if self._has_failed or self._result.cancelled():
@@ -116,7 +116,7 @@ class _ClientWatch:
             leaving.cancel()
 
     async def _wait(self, leaving: asyncio.Task[None], seconds: float) -> None:
-        """Wait for the result, so long at most; that of a client who leaves is an error."""
+        """Wait for the result, with a timeout; raise an error if the client leaves."""
         first = asyncio.FIRST_COMPLETED
         await asyncio.wait([self._result, leaving], timeout=seconds, return_when=first)
         if leaving.done():

@@ -43,7 +43,7 @@ def to_json(document: object) -> bytes:
 
 
 def required(request: JsonObject, name: str, kind: type, expected: str) -> Any:
-    """Return a field that has to be there, and of one kind."""
+    """Return a required field of one type."""
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
     if type(request[name]) is not kind:  # True would pass as an integer

@@ -20,7 +20,7 @@ def read_pairs(form: bytes) -> FormPairs:
 
 
 def names_in(pairs: FormPairs, served: Collection[str]) -> tuple[str, ...]:
-    """Return the indexes that are asked for, in the order in which they are served, or all."""
+    """Return the requested indexes, in the order in which they are served; by default all."""
     names = [value for name, value in pairs if name == "index"]
     for name in names:
         if name not in served:
@@ -38,7 +38,7 @@ def text_in(pairs: FormPairs, name: str) -> str | None:
 
 
 def number_in(pairs: FormPairs, name: str, default: int, most: int, least: int = 0) -> int:
-    """Return a whole number, or the default where it is missing."""
+    """Return a whole number; by default the given one."""
     text = text_in(pairs, name)
     if not text:
         return default

@@ -1,4 +1,4 @@
-"""The search page: an address in, HTML out, which runs no script and loads nothing."""
+"""The search page: an address in, HTML out, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _LONGEST_LINK = 2_000
 
 
 class SearchPage:
-    """Answers requests of browsers about some indexes."""
+    """Responds to browsers' requests about some indexes."""
 
     def __init__(self, indexes: Mapping[str, Index], templates: Templates) -> None:
         self._names, self._search, self._templates = [*indexes], PhraseSearch(indexes), templates
@@ -70,7 +70,7 @@ class SearchPage:
         return self._render(question, answers=shown_answers, links=links)
 
     def decline(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
-        """Return the page with a question that a page elsewhere has asked, and no answer."""
+        """Return the form, filled in with the query of a foreign page, without running it."""
         try:
             question = read_question(query, self._names)
         except RefusedError:
@@ -152,9 +152,9 @@ def _commands(answer: PhraseAnswer, question: PhraseQuestion, url: str) -> Itera
 
 
 def _docnorm_options(answer: PhraseAnswer, question: PhraseQuestion) -> str:
-    """Return the options that give the documents of an answer; empty: it takes too many requests.
+    """Return the options that reproduce the document estimate; empty if it takes too many requests.
 
-    Over HTTP all occurrences are asked for one by one; what is around them doesn't matter.
+    Over HTTP all occurrences are requested one by one; their context doesn't matter.
     """
     if answer.documents is None or not answer.documents.is_exact:
         made = answer.documents.draws if answer.documents else DRAWS
@@ -172,7 +172,7 @@ def _asked(count: CountRow | TokenCountRow, phrase: str) -> dict[str, Any]:
 
 
 def quoted(text: str) -> str:
-    """Return a text for a shell; one with control characters as bash and zsh spell it."""
+    """Quote a text for a shell; control characters use the $'…' syntax of bash and zsh."""
     if visible_line(text) == text:
         return shlex.quote(text)
     characters = (

@@ -1,15 +1,14 @@
-"""The infini-gram-mini protocol without HTTP: request bodies in, fields of the answers out.
+"""The infini-gram-mini protocol without HTTP: request bodies in, fields of the responses out.
 
 Requests to an index over tokens are answered in the protocol of `token_protocol`.
 
 Valid requests get the answer of the original service, down to its units: `max_ctx_len`, `disp_len`,
 `doc_len` and `needle_offset` are bytes, whatever its documentation says, but the length of the
 query is in *characters*. So after a query that is not ASCII, a window ends (bytes - characters)
-earlier, and may cut the query itself. Clients know this and ask for more; they don't expect
-another end.
+earlier, and may cut the query itself. Clients know this and ask for more; they rely on this end.
 
-Where the original crashes, or answers that the error is its own, this server refuses the request
-and names the field. Three things are our choice:
+Where the original crashes or reports an internal error, this server refuses the request and names
+the field. It deviates deliberately in three ways:
 
 * `max_ctx_len` outside 1 to 10,000, as documented, or to a limit of the owner is refused; the
   original accepts any;
@@ -51,7 +50,7 @@ CUT_CHARACTER = (
     "Failed to decode document text with UTF-8. This is likely because the context was cut off "
     "in the middle of a multi-byte char. Please try with a different max context length."
 )
-"""Clients look for these words, and then try another window."""
+"""Clients recognise these words, and then try another window."""
 
 
 class ServedIndex:
@@ -66,8 +65,8 @@ class ServedIndex:
         self._first = list(accumulate((shard.documents for shard in shards), initial=0))
 
     def searched(self, progress: Progress) -> Index:
-        """Return what commands ask; its draws depend on the last part of its name."""
-        # A request has one thread of the server, as any other.
+        """Return the index as commands use it; its draws depend on the last part of its name."""
+        # Each request has a single thread of the server.
         return LocalFm9Index(f"/{self.name}", self.shards, progress, readers=1)
 
     def segments(self, query: bytes) -> list[list[int]]:
@@ -95,7 +94,7 @@ class ServedIndex:
             "doc_ix": self._first[shard] + window.document,
             "doc_len": window.document_bytes,
             "metadata": metadata,
-            # The original computes in unsigned words, so that -1 is a large number.
+            # The original computes with unsigned words, in which -1 is a large number.
             "needle_offset": window.offset % 2**64,
             "text": text,
         }

@@ -16,7 +16,7 @@ from ngramscan.progress import counted, format_bytes, visible, visible_line
 from ngramscan.stopping import current_work
 
 RESULTS = '<main id="results">\n'
-"""A page up to here is known before the search."""
+"""The part of a page before this mark does not depend on the search."""
 _WORKING = Markup('<p class="working" role="status">Searching <bdi>{}</bdi> ({} of {})</p>\n')
 AnswerT = TypeVar("AnswerT")
 
@@ -66,7 +66,7 @@ def render_gradually(
     answers: Iterable[AnswerT],
     render: Callable[[Sequence[AnswerT]], str],
 ) -> Iterator[str]:
-    """Yield what is before the results, a line before each index is asked, and the results."""
+    """Yield the page up to the results, a progress line per index, and the results."""
     yield "".join(render([]).partition(RESULTS)[:2])
     answering, finished = iter(answers), list[AnswerT]()
     for number, name in enumerate(names, start=1):
@@ -76,7 +76,7 @@ def render_gradually(
 
 
 def _checked(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the pieces of a page; whatever stops the work raises its error between them."""
+    """Yield the pieces of a page; if the work is stopped, raise its error between them."""
     work = current_work()
     for piece in pieces:
         work.check()

@@ -41,18 +41,18 @@ MOST_SHOWN = 1_000
 WIDTH = 60
 """Characters on each side of an occurrence, as many as `ngramscan contexts` shows."""
 MOST_SECONDS = 60.0
-"""After so long, no further index is asked."""
+"""After this time, no further index is queried."""
 DRAWING_S = 2.0
 """Seconds for the draws of a frequent phrase in one index: as many as fit into them."""
 _TIMED = 5
-"""Draws that tell how many fit, and the fewest of an estimate."""
+"""Draws that are timed, to learn how many fit; also the minimum for an estimate."""
 _KEPT = 512
-"""Numbers of documents that are kept: the next occurrences are asked for with the same phrase."""
+"""Cached numbers of documents: further pages of occurrences repeat the phrase."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhraseQuestion:
-    """A phrase, and where it is looked for."""
+    """A phrase, and the indexes to search."""
 
     phrase: str
     names: tuple[str, ...]
@@ -67,7 +67,7 @@ class DocumentNumber:
     """The documents of a phrase in one index: a count, or an estimate."""
 
     value: int | None
-    """None: documents were truncated, and the next two differ."""
+    """None if documents were truncated and the next two differ."""
     lower_estimate: int
     upper_estimate: int
     low: int | None
@@ -75,7 +75,7 @@ class DocumentNumber:
     level: float
     is_exact: bool
     draws: int
-    """0: all occurrences were placed."""
+    """0 if all occurrences were located."""
     estimator: str
     note: str
 
@@ -102,7 +102,7 @@ class PhraseAnswer(IndexAnswer):
 
     @property
     def occurrences(self) -> int | None:
-        """The count; None: it is missing."""
+        """The count; None if it is missing."""
         if isinstance(self.count, TokenCountRow):
             return self.count.token_occurrences
         return None if self.count is None else self.count.occurrences
@@ -112,9 +112,9 @@ class PhraseAnswer(IndexAnswer):
 
 
 def read_question(query: bytes, served: Collection[str]) -> PhraseQuestion | None:
-    """Read the part of an address behind `?`; None: it has no phrase.
+    """Read the query part of an address; None if it has no phrase.
 
-    A RefusedError names the field that is wrong. Fields that are not known do no harm.
+    A RefusedError names the field that is wrong. Unknown fields are ignored.
     """
     pairs = read_pairs(query)
     names = names_in(pairs, served)
@@ -140,7 +140,7 @@ _AnyAnswer = TypeVar("_AnyAnswer", bound=IndexAnswer)
 def fill_in_time(
     answers: Iterable[_AnyAnswer], fill: Callable[[_AnyAnswer], None]
 ) -> Iterator[_AnyAnswer]:
-    """Yield answers one after the other, filled; after `MOST_SECONDS`, no further one is."""
+    """Fill and yield answers one by one; after `MOST_SECONDS`, the rest stays unfilled."""
     until = time.monotonic() + MOST_SECONDS
     for answer in answers:
         if time.monotonic() < until:
@@ -152,14 +152,14 @@ def fill_in_time(
 
 
 class PhraseSearch:
-    """Puts questions to indexes, by their names; their progress can stop it by an error."""
+    """Sends queries to indexes, by name; their progress reports can stop it by an error."""
 
     def __init__(self, indexes: Mapping[str, Index]) -> None:
         self._indexes = indexes
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
     def ask(self, question: PhraseQuestion) -> Iterator[PhraseAnswer]:
-        """Ask the indexes of a question, one after the other; what fails is a problem of one."""
+        """Query the indexes one by one; a failure affects the answer of that index only."""
         answers = (PhraseAnswer(name, self._indexes[name].size()) for name in question.names)
         return fill_in_time(answers, lambda answer: self._fill(answer, question))
 
@@ -189,8 +189,8 @@ class PhraseSearch:
     def _find_documents(self, name: str, phrase: str, seed: int) -> DocumentNumber:
         """Count the documents, or estimate them from as many draws as there is time for."""
         started_at = time.perf_counter()
-        # The draws that are timed are others than those of the estimate: whether a document is
-        # long has no influence on how many are drawn beside it.
+        # The timed draws are not those of the estimate, so that the length of a document doesn't
+        # influence how many draws the estimate has.
         timed = self._docnorm(name, phrase, seed + 1, _TIMED)
         if timed.is_exact:
             return timed
@@ -238,10 +238,10 @@ def _documents_of(row: DocnormRow | TokenDocnormRow) -> DocumentNumber:
 
 
 def _places(index: Index, question: PhraseQuestion) -> tuple[int, list[Place]]:
-    """Return how many occurrences there are, and those of one page.
+    """Return the number of occurrences, and those of one page.
 
-    The draws of a page and all before it are those of `ngramscan contexts`, except that the last
-    page has what is left, where the command shows all occurrences in the order of the index.
+    The draws up to a page equal those of `ngramscan contexts`. The last page has the remaining
+    occurrences, while the command then shows all of them in the order of the index.
     """
     phrase = question.phrase
     occurrences, errors = collect_replies(index.find([phrase]), [phrase])
@@ -256,7 +256,7 @@ def _places(index: Index, question: PhraseQuestion) -> tuple[int, list[Place]]:
 
 
 class _IndexOfPlaces:
-    """An index of which only some occurrences are seen."""
+    """An index restricted to some occurrences."""
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
         self.name, self.unit, self.longest_context = index.name, index.unit, index.longest_context

@@ -16,12 +16,12 @@ LONGEST_TEXT = 10_000
 """Characters."""
 MIN_WORDS = TraceOptions().min_words
 MOST_WORDS = 100
-"""The longest that the shortest spans can be."""
+"""Largest value of the minimum length of spans, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextQuestion:
-    """A text, and where its spans are looked for."""
+    """A text, and the indexes to search for its spans."""
 
     text: str
     names: tuple[str, ...]
@@ -34,13 +34,13 @@ class TextAnswer(IndexAnswer):
     """The spans of a text in one index."""
 
     traced: Traced | None = None
-    """None: it could not be traced."""
+    """None if it could not be traced."""
     counts: Mapping[str, QueryCount] = field(default_factory=dict)
     """By the text of a span."""
 
 
 def read_text_question(form: bytes, served: Collection[str]) -> TextQuestion | None:
-    """Read a form; None: it has no text.
+    """Read a form; None if it has no text.
 
     Browsers send line ends as CR and LF, whatever was pasted; texts have them as LF.
     """
@@ -57,7 +57,7 @@ def read_text_question(form: bytes, served: Collection[str]) -> TextQuestion | N
 
 
 def trace_text(question: TextQuestion, indexes: Mapping[str, Index]) -> Iterator[TextAnswer]:
-    """Ask the indexes of a question, one after the other; what fails is a problem of one."""
+    """Query the indexes one by one; a failure affects the answer of that index only."""
     answers = (TextAnswer(name, indexes[name].size()) for name in question.names)
     return fill_in_time(answers, lambda answer: _fill(answer, question, indexes[answer.name]))
 

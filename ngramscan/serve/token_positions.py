@@ -1,7 +1,7 @@
-"""Where n-grams of tokens occur, and what follows: arrays of positions, for a shard at a time.
+"""Positions of n-grams of tokens, and the tokens after them: arrays, shard by shard.
 
-Positions are counted in tokens of the shard. Where documents are held backwards, that of an n-gram
-is of its first token in reading order, which is the last of it in the file.
+Positions are counted in tokens of the shard. If documents are stored backwards, the position of an
+n-gram is that of its first token in reading order, which is its last one in the file.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ngramscan.index_files.tokens.shard import TokenFolder, TokenShard
 from ngramscan.progress import SILENT, Progress
 
 Clause = Sequence[Sequence[int]]
-"""A clause: n-grams, and one of them has to occur."""
+"""A clause: alternative n-grams."""
 
 _END = -1
-"""Stands for the token after the last one of a shard, where not even a separator is."""
+"""Stands for the token after the end of a shard."""
 _AT_ONCE = 1_000_000
 
 
@@ -39,7 +39,7 @@ def find_near(
     """Return, for each shard, where the rarest clause occurs near to all others, in file order.
 
     The rarest clause has the fewest positions in the whole index; of several, it is the first one.
-    Near is in the same document, with at most `distance` tokens from first token to first token.
+    "Near" means in the same document, with first tokens at most `distance` tokens apart.
     """
     terms = [term for clause in clauses for term in clause]
     ranks = folder.find(terms)
@@ -82,7 +82,7 @@ def _spots(
 
 
 def _is_near(rare: _Spots, clause_spots: _Spots, distance: int) -> npt.NDArray[np.bool_]:
-    """Tell of which positions another clause is near: the next one before or after them."""
+    """Return a mask of the positions with another clause nearby: next before or after."""
     near = np.zeros(len(rare.positions), bool)
     if not len(clause_spots.positions):
         return near
@@ -122,10 +122,10 @@ def _tokens(shard: TokenShard, ranks: Integers, ahead: int) -> Integers:
 
 
 def _runs_after(shard: TokenShard, low: int, high: int, ahead: int) -> Iterator[tuple[int, int]]:
-    """Yield each token that comes next, and how often, without looking at every occurrence.
+    """Yield each next token and its count, without reading every occurrence.
 
-    Suffixes are in order, so equal tokens are neighbours. Between two ranks with different tokens a
-    third one is looked at, until the borders of all runs are found: for all runs at once.
+    Suffixes are sorted, so equal tokens are adjacent. The borders of the runs are found by
+    bisection between ranks with different tokens, for all runs at once.
     """
     lower = np.arange(low, min(low + 1, high))
     upper = lower + (high - 1 - low)
@@ -149,7 +149,7 @@ def _runs_after(shard: TokenShard, low: int, high: int, ahead: int) -> Iterator[
 
 
 def _each_before(shard: TokenShard, low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Yield the tokens before all occurrences: next ones where documents are held backwards."""
+    """Yield the tokens before all occurrences, the next ones if documents are backwards."""
     for start in range(low, high, _AT_ONCE):
         ranks = np.arange(start, min(start + _AT_ONCE, high))
         tokens, counts = np.unique(_tokens(shard, ranks, -1), return_counts=True)

@@ -1,6 +1,6 @@
-"""The infini-gram protocol without HTTP: fields of requests about tokens in, of answers out.
+"""The infini-gram protocol without HTTP: fields of requests in, fields of responses out.
 
-Valid requests get the answer of the original service, with these exceptions, where it is wrong:
+Valid requests get the original service's response, with these exceptions, where it is wrong:
 
 * an OR counts the different positions where any of its terms begins, and an AND the occurrences of
   the clause with the fewest of them that have every other clause within `max_diff_tokens` in the
@@ -50,9 +50,9 @@ from ngramscan.serve.token_requests import (
 __all__ = ["ServedTokens", "answer_about_tokens"]
 
 MOST_OCCURRENCES = 10_000_000
-"""All terms of a query with clauses may have so many together."""
+"""Limit of the occurrences of all terms of a query with clauses."""
 LONGEST_LIST = 500_000
-"""Positions in an answer."""
+"""Maximum positions in a response."""
 _NEAR = ("max_clause_freq", "max_diff_tokens")
 
 _Handler = Callable[[ServedTokens, TokenQuery, JsonObject], JsonObject]
@@ -173,7 +173,7 @@ def _infgram_ntd(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonO
 
 
 def _distribution(index: ServedTokens, prompt: list[int]) -> JsonObject:
-    """Return how often each token comes next; the end of a document is one, too."""
+    """Return how often each token comes next, including the end of a document."""
     folder, tokenizer = index.folder, index.tokenizer
     (ranks,) = folder.find([prompt])
     total = _occurrences(ranks)

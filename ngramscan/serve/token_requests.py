@@ -35,7 +35,7 @@ _DEFAULTS = {"max_diff_tokens": 100, "maxnum": 1, "max_disp_len": 1_000}
 
 
 class OutOfRangeError(Exception):
-    """A value that the protocol does not allow, answered with status 200."""
+    """A value that the protocol does not allow; the response has status 200."""
 
 
 class ServedTokens:
@@ -46,7 +46,7 @@ class ServedTokens:
         self.progress: Progress = SILENT  # long work reports to it, and it can end the work
 
     def searched(self, progress: Progress) -> Index:
-        """Return what commands ask; its draws depend on the last part of its name."""
+        """Return the index as commands use it; its draws depend on the last part of its name."""
         return TokenFolderIndex(f"tokens:/{self.name}", self.folder, self.tokenizer, progress)
 
     def name_of(self, token: int) -> str | None:
@@ -153,7 +153,7 @@ def limit(request: JsonObject, name: str) -> int:
 
 
 def required_number(request: JsonObject, name: str, stop: int, step: int = 1) -> int:
-    """Return a field that has to be there, from 0 to below `stop`."""
+    """Return a required number from 0 to below `stop`."""
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
     value = request[name]

@@ -25,9 +25,9 @@ from ngramscan.serve.texts import (
 from ngramscan.stopping import current_work
 
 _MOST_LINKED = 200_000
-"""Characters of all links of an index: where spans overlap, many may have the same words."""
+"""Limit of characters of all links of an index, since overlapping spans repeat words."""
 _SHORTEST_LINK = 60
-"""Characters of each of them, however many there are."""
+"""Characters that each link may always have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Link:
 
 
 class TracePage:
-    """Answers the forms of browsers about some indexes."""
+    """Responds to browsers' forms about some indexes."""
 
     def __init__(self, indexes: Mapping[str, Index], templates: Templates) -> None:
         self._indexes, self._templates = indexes, templates
@@ -73,7 +73,7 @@ class TracePage:
 
 
 def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part], list[_Link]]:
-    """Return what is in the spans of one index in words, the text in parts, and the links."""
+    """Return a summary of the spans in one index, the text in parts, and the links."""
     traced = answer.traced
     if traced is None:
         return "", [], []
@@ -99,7 +99,7 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
     measures = traced.profile.measures(question.min_words)
     share = f"{100 * (measures.coverage or 0):.1f}%"
     number = len(traced.long_spans(question.min_words))
-    # In repeated text, the links of some spans cover the words of all.
+    # In repetitive text, the links of some spans cover the words of all.
     spans = counted(number, "span")
     if len(marks) < number:
         spans += f" ({len(marks):,} shown)"

@@ -1,7 +1,7 @@
 """A corpus → an index: shards, each identical to those of the original tools.
 
-The shards are planned first. Each is then built by one process, in a hidden folder, and appears
-complete with its manifest; so what is finished stays so, and the same call builds what is missing.
+The shards are planned first. Each is then built by one process in a hidden folder, and is published
+complete with its manifest; so finished shards stay, and a repeated call builds the missing ones.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ SHARD_BYTES = 1_000_000_000
 _PROCESS_BYTES = 200_000_000
 """Memory of a process with its libraries, before it has any text."""
 _THREADS = 16
-"""For small files on a store, where each takes the time of a request."""
+"""For small files in a store, each of which takes the time of a request."""
 _CURE = "give a new folder, or delete this one"
 
 
@@ -64,7 +64,7 @@ class BuildOptions:
     shard_bytes: int = SHARD_BYTES
     """Maximum of the text of a shard, with separators, and of its metadata."""
     memory: int | None = None
-    """Bytes for all workers, from which the size of shards follows instead."""
+    """Bytes for all workers, which then determine the size of shards."""
     workers: int = 1
     """Processes that build a shard each."""
     scheduler: str | None = None
@@ -97,9 +97,9 @@ class BuildRow:
     """Bytes of the documents, without separators."""
     index_bytes: int
     ratio: float | None
-    """Bytes of the index per byte of documents; None: these are empty."""
+    """Bytes of the index per byte of documents; None if these are empty."""
     seconds: float | None
-    """Seconds of reading, sorting, encoding and writing; None: it already existed."""
+    """Seconds of reading, sorting, encoding and writing; None if it already existed."""
 
 
 def build_index(
@@ -222,15 +222,15 @@ def _known_plan(place: str, requested: BuildPlan) -> BuildPlan | None:
     plan = parse_plan(content, places.join(place, PLAN))
     if difference := plan.difference(requested):
         raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
-    # Another mode or link of a file in the meantime is no other content.
+    # A changed mode or link count of a file does not change its content.
     files = {source.file.path: source for source in requested.files}
     return replace(plan, files=[files[source.file.path] for source in plan.files])
 
 
 def _entries_of_same_build(place: str, requested: BuildPlan) -> list[ShardEntry]:
-    """Return the shards of an index that the same command has finished; empty: there is none.
+    """Return the shards of an index that the same command has finished; empty if there is none.
 
-    An InputError says that files of it have gone since.
+    An InputError says that files of the index are missing.
     """
     content = places.read(place, MANIFEST)
     if content is None or origin_in(content) != requested.digest():
@@ -266,7 +266,7 @@ def _check_free(place: str) -> list[ShardPlan]:
 
 
 def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
-    """Return the shards of an index that is to grow; each gets a manifest of its own."""
+    """Return the shards of an index to add to; each gets a manifest."""
     manifest = places.read(place, MANIFEST)
     if manifest is not None:
         entries = parse_manifest(manifest, places.join(place, MANIFEST))
@@ -303,7 +303,7 @@ def _planned(
     limit: int,
     workers: Workers,
 ) -> list[ShardPlan]:
-    """Return the shards that an index will have, those that it keeps first."""
+    """Return the shards that an index will have, existing ones first."""
     shards, skipped = plan_shards(requested.files, read_options, limit, workers)
     if skipped:
         workers.progress.notice(f"{name}: {describe_skipped(skipped)}")
@@ -357,7 +357,7 @@ def _rows(entries: Sequence[ShardEntry], seconds: Mapping[int, float]) -> list[B
 
 
 def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
-    """Return what the manifest of a finished shard says; None: it is not finished."""
+    """Return the manifest entry of a finished shard; None if it is not finished."""
     folder = places.join(place, shard.folder)
     content = places.read(folder, MANIFEST)
     if content is None:
@@ -377,7 +377,7 @@ def _build(
     read_options: ReadOptions,
     workers: Workers,
 ) -> Iterator[tuple[int, tuple[ShardEntry, Mapping[str, float]]]]:
-    """Yield the number, the entry and the seconds of each shard that was missing."""
+    """Build the missing shards; yield the number, entry and seconds of each."""
     if not missing:
         return
     unit, amounts = "bytes indexed", [sum(shard.sizes.values()) for shard in plan.shards]
@@ -399,7 +399,7 @@ def _build(
 
 
 def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
-    """Return as many workers as memory allows, and say what they need."""
+    """Return as many workers as memory allows, with a notice about the memory they need."""
     largest = max(max(shard.sizes.values()) for shard in shards)
     needed = memory_for(largest) + _PROCESS_BYTES
     available = None if workers.scheduler else usable_memory()

@@ -1,10 +1,10 @@
-"""Checks one text of an index: all tables, or every bit.
+"""Checks of one text of an index: all tables, or every bit.
 
-Problems that opening it finds come first. Then every entry of every table is compared with other
-fields, and some random occurrences and documents are followed through all fields. A deep check also
-decodes the whole text: after it, each answer of the index is right for the text it contains. Only a
-deep check finds a bit that changed inside a compressed block, or a sampled position that is
-possible but wrong.
+The checks of opening it come first. Then every entry of every table is compared with other fields,
+and some random occurrences and documents are followed through all fields. A deep check also decodes
+the whole text, and so proves that all answers of the index are right for the text it contains. Only
+a deep check finds a flipped bit inside a compressed block, or a wrong but plausible sampled
+position.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def _parts(t: Tables) -> Iterator[tuple[int, int]]:
 
 
 def _superblocks(file: Fm9File, first: int, last: int) -> int:
-    """Check some superblocks, and return where they end in `btnr`."""
+    """Check some superblocks; return their end in `btnr`."""
     t, block_counts = file.tables, np.empty((3, last - first), np.int64)
     decode.pass_superblocks(t, first, block_counts)
     stops, ones, dense = block_counts
@@ -154,7 +154,7 @@ def _nodes(file: Fm9File) -> None:
 
 
 def _samples(file: Fm9File) -> None:
-    """Check that no sample is outside of the text; some of both kinds state the same fact."""
+    """Check that all samples are within the text, and that both kinds agree where they overlap."""
     t, width = file.tables, file.tables.at[TEXT_WIDTH]
     for name, values, step, others, other_step in (
         ("sa_sample", SA, SA_STEP, ISA, ISA_STEP),
@@ -190,7 +190,7 @@ def _sampled(file: Fm9File) -> None:
 
 
 def _separators(file: Fm9File, offsets: Offsets, separator: int) -> None:
-    """Check the separators of documents, which begin each, or of lines, which end each."""
+    """Check the separators: at the start of each document, or at the end of each line."""
     numbers = _draw(file, offsets.entries)
     starts, stops = offsets.bounds(numbers)
     places = starts if separator == SEPARATOR else stops - 1
@@ -235,7 +235,7 @@ def memory_needed(file: Fm9File) -> int:
 
 
 def find_steps(file: Fm9File, progress: Progress) -> Steps:
-    """Return the rank of the suffix that is one byte longer, for each rank."""
+    """Return, for each rank, the rank of the suffix that is one byte longer."""
     try:
         steps: Steps = np.empty(file.n, np.uint32 if file.n < _LONG else np.int64)
         bits = np.zeros((int(file.tables.at[BITS]) >> 6) + 5, np.uint64)
@@ -298,7 +298,7 @@ def in_threads(
 ) -> Iterator[_T]:
     """Yield results in the order of the tasks; only a few tasks run at a time.
 
-    `stop` is called at the end, or before; long tasks that still run then should give up.
+    `stop` is called at the end or at an early exit; running tasks should then give up.
     """
     workers = usable_cores()
     running: deque[Future[_T]] = deque()

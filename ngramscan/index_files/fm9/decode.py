@@ -1,11 +1,11 @@
-"""The inner loops of checks, compiled: they decode a file in its order.
+"""The compiled inner loops of checks, which decode a file sequentially.
 
-The steps from neighbouring ranks to those of the suffixes one byte longer lie next to each other in
-the wavelet tree. So one pass over its bits finds all steps, without a search for any; with these in
-memory, many walks through the text go side by side.
+In the wavelet tree, the steps of neighbouring ranks to the ranks of the suffixes one byte longer
+are adjacent. So one pass over its bits finds all steps without searching; with the steps in memory,
+many walks through the text run interleaved.
 
-No loop calls one of another module, so that the code can be kept on disk: numba would not notice
-that the other module has changed.
+No loop calls one of another module, because the code is cached on disk and numba would not notice a
+change of the other module.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from ngramscan.index_files.fm9.tables import (
 )
 
 Steps = npt.NDArray[np.integer[Any]]
-"""For each rank, that of the suffix that is one byte longer: 32 or 64 bits."""
+"""For each rank, the rank of the suffix that is one byte longer: 32 or 64 bits."""
 
 _U64 = np.uint64
 _ALL = _U64(0xFFFF_FFFF_FFFF_FFFF)
 _ONE = _U64(1)
 _LANES = 32
-"""Walks side by side, so that the memory looks up many steps at once."""
+"""Number of interleaved walks, which hide the latency of memory."""
 
 
 @lean_kernel
@@ -67,7 +67,7 @@ def _fill_entries(
 
 
 def entries(t: Tables, column: int, width: Int, numbers: Integers) -> Integers:
-    """Return some entries of a field, whose offset is in a column of `t.at`."""
+    """Return some entries of a field, given the column of `t.at` with its offset."""
     values = np.empty(len(numbers), np.int64)
     _fill_entries(t.data, t.at[column], width, numbers, values)
     return values
@@ -147,9 +147,9 @@ def pass_superblocks(t: Tables, first: Int, block_counts: Integers) -> None:
 
 @lean_kernel
 def decode_superblocks(t: Tables, first: Int, last: Int, bits: Words) -> None:
-    """Write the bits of superblocks, which were checked, over zeros.
+    """Write the bits of checked superblocks over zeros.
 
-    Where a thread begins, at an even superblock, begins a word, too: no two write the same one.
+    Threads begin at even superblocks, which begin at a word, so no two write the same word.
     """
     for superblock in range(first, last):
         pointer = _entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
@@ -188,7 +188,7 @@ def _count_ones(bits: Words, start: Int, stop: Int) -> Int:
 def move_cursors(
     bits: Words, nodes: Integers, ends: Integers, cursors: Integers, moves: Integers
 ) -> bool:
-    """Move the cursors of all nodes with that of the root; False: one would leave its node.
+    """Move the cursors of all nodes along with the root's; False if one would leave its node.
 
     The cursor of an inner node is a place in `bits`, that of a leaf a rank. `moves` has the root's,
     and gets those of the others.
@@ -221,7 +221,7 @@ def fill_steps(bits: Words, nodes: Integers, cursors: Integers, steps: Steps) ->
 
 @lean_kernel
 def walk_back(steps: Steps, ranks: Steps) -> None:
-    """Fill in the ranks of neighbouring suffixes, from every 64th and the last one backwards."""
+    """Fill in ranks of suffixes, walking backwards from every 64th and from the last one."""
     for start in range(0, len(ranks), _LANES * ISA_STEP):
         stop = min(len(ranks), start + _LANES * ISA_STEP)
         for back in range(ISA_STEP - 1, 0, -1):

@@ -1,7 +1,7 @@
 """The header of an .fm9 file, and checks that its fields are consistent.
 
 Opening a file reads only lengths and the small tables at its end, a few kB: the large fields stay
-on disk until a query needs them. These checks make sure that no later read can leave the file.
+on disk until a query needs them. These checks ensure that no later read can leave the file.
 """
 
 from __future__ import annotations

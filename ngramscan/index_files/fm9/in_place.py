@@ -1,6 +1,6 @@
-"""Queries an index in place: on a web server, or in an object store.
+"""Queries to an index in place: on a web server, or in an object store.
 
-A question is a chain of small reads, each of which says where the next one is. So all questions to
+A query is a chain of small reads, each of which determines where the next one is. So all queries to
 all shards run at once, as tasks of one event loop. The compiled loops are those of the local
 reader: they stop at a missing part of the file, and continue once it is loaded.
 """
@@ -44,23 +44,23 @@ _TYPES = 7 * SUPERBLOCK
 _LONGEST_NUMBER = int(kernels.NUMBER_BITS.max())
 _SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
 _SLOTS |= {SA: 0, ISA: 0}
-"""Where a part has the bytes of each field."""
+"""The place of each field's bytes in a part."""
 _PART_BYTES = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
 _BEHIND = 272
-"""Bytes that the compiled loops may read behind the last field."""
+"""Bytes that the compiled loops may read after the last field."""
 _HEADER_PART = 4096
 _CONTRADICTION = "field rrr: the bits contradict their number"
 _WALKS_AT_ONCE = 1024
 
 T = TypeVar("T")
 _Bits = Mapping[int, tuple[int, int]]
-"""Bits to read, by column of the field: the first one, and how many."""
+"""Bits to read, by column of the field: the first one, and their number."""
 _Pieces = dict[int, tuple[int, bytes]]
-"""The bytes that were read, after the number of the first one in its field."""
+"""The number of the first byte in its field, and the bytes read."""
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Return the results of all; the first error ends the others."""
+    """Return all results; the first error cancels the others."""
     try:
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(coroutine) for coroutine in coroutines]
@@ -83,7 +83,7 @@ class _PartsHere:
         self._at: list[Integers] = []
 
     def add(self, key: int, pieces: _Pieces) -> None:
-        """Add a part, of which some fields were read."""
+        """Add a part with the fields that were read."""
         part, offsets = bytearray(_PART_BYTES), self._tables.at.copy()
         for column, (start, raw) in pieces.items():
             slot = _SLOTS[column]
@@ -102,7 +102,7 @@ class _PartsHere:
 
 
 class ReadLog:
-    """Reads parts of files, and notes which."""
+    """Reads parts of files, and records which."""
 
     def __init__(self, ranges: Ranges) -> None:
         self._ranges, self.parts = ranges, set[tuple[RemoteFile, int, int]]()
@@ -114,7 +114,7 @@ class ReadLog:
 
 
 class InPlaceFile:
-    """A searchable text: an .fm9 file of which only what a question needs is read."""
+    """A searchable text: an .fm9 file from which only the parts that queries need are read."""
 
     def __init__(self, ranges: Ranges, file: RemoteFile, layout: FileLayout, memory: int) -> None:
         self._ranges, self._file, self.start_read = ranges, file, ranges.start
@@ -122,11 +122,11 @@ class InPlaceFile:
         self._tables = make_tables(np.zeros(0, np.uint8), layout)
         self._at: list[int] = self._tables.at.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
-        """How many steps one byte of a pattern takes, by the byte."""
+        """Number of steps for one byte of a pattern, by the byte."""
         fields = {RANK: layout.rank, BTNRP: layout.btnrp}
         fields |= {INVERT: layout.invert}
         self.reads_per_step, self.rounds_per_step = 2, 1
-        """How many reads one step takes, and how many of them have to wait for each other."""
+        """Number of reads per step, and how many of them are sequential."""
         self._is_whole = file.size <= memory
         if self._is_whole:
             self.reads_per_step = self.rounds_per_step = 0
@@ -150,13 +150,13 @@ class InPlaceFile:
         return cls(ranges, file, await _read_header(ranges, file), memory)
 
     def read_by(self, reads: ReadLog) -> InPlaceFile:
-        """Return this file, of which a log notes what is read; it has to be loaded."""
+        """Return a copy whose reads a log records; the file has to be loaded."""
         logged = copy(self)
         logged.start_read = reads.start
         return logged
 
     async def load(self) -> None:
-        """Read what is kept; this has to be done before anything is asked."""
+        """Read the parts that are kept in memory; this is required before any query."""
         if self._is_whole:
             if not self._tables.data.size:
                 raw = await self._ranges.read(self._file, 0, self._file.size)
@@ -195,7 +195,7 @@ class InPlaceFile:
         return start, self.start_read(self._file, at + start, at + stop)
 
     def _first_bits(self, key: int) -> _Bits:
-        """Return what is read of a part at first: all of a sample, and where blocks are."""
+        """Return the first bits to read of a part: a whole sample, or the places of blocks."""
         number, column = key >> 3, key & 7
         if column != BT:
             width = self._at[TEXT_WIDTH]
@@ -208,7 +208,7 @@ class InPlaceFile:
         }
 
     def _blocks(self, key: int, pieces: _Pieces) -> _Bits:
-        """Return where the blocks of a superblock are; nothing if its bits are all the same."""
+        """Return the bits of a superblock's blocks; empty if all its bits are the same."""
         if RANK not in pieces:
             return {}
         number, width = key >> 3, self._at[RANK_WIDTH]
@@ -228,10 +228,10 @@ class InPlaceFile:
         return {BT: (number * _TYPES, _TYPES), BTNR: (first, stop - first)}
 
     async def _until_found(self, search: Callable[[Tables], int | None]) -> None:
-        """Search, and read the parts that are missing, until all is found.
+        """Search, reading missing parts, until the search is finished.
 
-        `search` returns how far it got; None: all is found. Where it got ahead, the parts that it
-        had are not needed any more.
+        `search` returns how far it advanced, or None when finished. Once it has advanced, the
+        earlier parts are no longer needed.
         """
         here = _PartsHere(self._tables)
         while (ahead := search(self._tables if self._is_whole else here.tables())) is not None:
@@ -248,7 +248,7 @@ class InPlaceFile:
     # Searching
 
     async def find(self, patterns: Sequence[bytes]) -> Integers:
-        """Return the ranks of each pattern, half-open; both ends are equal where it has none."""
+        """Return the half-open ranks of each pattern; both ends are equal if it doesn't occur."""
         expect_steps(sum(map(len, patterns)))
         segments = await together(map(self._find, patterns))
         return np.concatenate([np.zeros((0, 2), np.int64), *segments])
@@ -258,7 +258,10 @@ class InPlaceFile:
         return np.array([ranks if matched == len(pattern) else (ranks[0], ranks[0])], np.int64)
 
     async def extend(self, pattern: bytes, ranks: tuple[int, int]) -> tuple[int, tuple[int, int]]:
-        """Return how many last bytes of a pattern occur before what has some ranks, and theirs."""
+        """Return how many last bytes of a pattern precede the suffixes with some ranks.
+
+        Also return the ranks of these bytes followed by the suffixes.
+        """
         path, segment = np.zeros((len(pattern) + 1, 2), np.int64), np.zeros((1, 2), np.int64)
         unmatched, path[0], matched = np.frombuffer(bytearray(pattern), np.uint8), ranks, 0
 
@@ -273,7 +276,7 @@ class InPlaceFile:
             return ahead
 
         await self._until_found(search)
-        # Where there are none any more, both ends are equal.
+        # Both ends are equal where nothing is left.
         alive = path[: len(unmatched) + 1, 0] < path[: len(unmatched) + 1, 1]
         reached = len(unmatched) if alive.all() else max(0, int(alive.argmin()) - 1)
         return matched + reached, (int(path[reached, 0]), int(path[reached, 1]))
@@ -323,7 +326,7 @@ class InPlaceFile:
 
 
 def _entry(vector_part: tuple[int, bytes], number: int, width: int) -> int:
-    """Return an entry of a vector, from bytes that have it and the number of their first one."""
+    """Return an entry of a vector, from bytes that contain it and the number of the first byte."""
     start, raw = vector_part
     return int.from_bytes(raw, "little") >> (number * width - 8 * start) & ((1 << width) - 1)
 
@@ -332,7 +335,7 @@ def _entry(vector_part: tuple[int, bytes], number: int, width: int) -> int:
 
 
 class _MissingPart(Exception):
-    """A part of a header was not read yet."""
+    """A part of a header has not been read yet."""
 
 
 class _PartialHeader:

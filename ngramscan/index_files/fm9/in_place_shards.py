@@ -38,7 +38,7 @@ class InPlaceOffsets:
             raise IndexFormatError(file.url, problem)
 
     async def _read(self, first: int, stop: int) -> Integers:
-        """Return some entries; the one behind the last is the last byte of the text."""
+        """Return some entries; the entry after the last is the last byte of the text."""
         raw = await self._ranges.read(self._file, 8 * first, 8 * min(stop, self.entries))
         values = np.frombuffer(raw, "<u8").astype(np.int64)
         values = np.append(values, self._n - 1) if stop > self.entries else values
@@ -52,9 +52,9 @@ class InPlaceOffsets:
         return int(start), int(stop)
 
     async def holding(self, position: int) -> int:
-        """Return the last document that starts at a position or before it.
+        """Return the document at a position: the last one that does not start after it.
 
-        As documents are about equally long, the first part that is read is mostly near it.
+        Documents are about equally long, so the first part that is read is usually near it.
         """
         low, high, before, behind = 0, self.entries, 0, self._n
         while True:
@@ -73,7 +73,7 @@ class InPlaceOffsets:
 
 
 class InPlaceShard:
-    """The index of some documents, and that of their metadata; answers are those of `Shard`."""
+    """The indexes of some documents and of their metadata; same results as `Shard`."""
 
     def __init__(
         self, ranges: Ranges, files: Sequence[RemoteFile], data: InPlaceFile, kept_bytes: int
@@ -89,13 +89,13 @@ class InPlaceShard:
 
     @property
     def fingerprint(self) -> str:
-        """The sizes and validators of the files: another one means other content."""
+        """The sizes and validators of the files, which change with their content."""
         # The first bytes have the number of each byte in the text.
         return repr([(file.size, file.etag or file.head) for file in self._files])
 
     @property
     def has_validators(self) -> bool:
-        """Whether a file of the same size that takes the place of one is noticed."""
+        """Whether a file that is replaced by one of the same size is detected."""
         return all(file.stamp for file in self._files)
 
     def windows(
@@ -137,7 +137,7 @@ class InPlaceShard:
 def find_in_all(
     ranges: Ranges, shards: Sequence[InPlaceShard], patterns: Sequence[bytes]
 ) -> list[Integers]:
-    """Return the ranks of each pattern in each shard; both ends are equal where it has none."""
+    """Return the ranks of each pattern in each shard; both ends are equal if it doesn't occur."""
 
     async def find() -> list[Integers]:
         await together(shard.data.load() for shard in shards)
@@ -150,10 +150,10 @@ def find_in_all(
 
 
 def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
-    """Open the index at an address; `memory` is for what is kept of all shards.
+    """Open the index at an address; `memory` limits what is kept of all shards.
 
-    A manifest lists its shards. Without one they are listed, where that is possible, or their
-    documented names are tried.
+    The manifest names its shards. Without one, the folder is listed if possible, or the documented
+    names are tried.
     """
     url = url.rstrip("/") + "/"
 
@@ -168,7 +168,7 @@ def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
 
 
 async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
-    """Return the files of all shards that a manifest lists; none if there is no manifest."""
+    """Return the files of all shards in the manifest; empty without a manifest."""
     names = PLAN, MANIFEST
     try:
         reads = (ranges.read_whole(url + name, _LONGEST_MANIFEST) for name in names)
@@ -205,7 +205,7 @@ async def _files(ranges: Ranges, folder: str) -> list[RemoteFile]:
 
 
 async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
-    """Return the files of all shards, found by their names as those of a local folder are."""
+    """Return the files of all shards, found by the same names as in a local folder."""
     if alone := await _files(ranges, url):
         return [alone]
     if (names := await ranges.list(url)) is not None:
@@ -223,7 +223,7 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
 
 
 async def _shards(ranges: Ranges, url: str, names: Sequence[str]) -> dict[str, list[RemoteFile]]:
-    """Return the files of those folders that are shards."""
+    """Return the files of the folders that are shards."""
     files_by_folder = await together(_files(ranges, f"{url}{name}/") for name in names)
     return {name: files for name, files in zip(names, files_by_folder, strict=True) if files}
 

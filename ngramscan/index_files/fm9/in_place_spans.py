@@ -1,10 +1,10 @@
 """The longest parts of a text that occur in files in place, in whole words.
 
-A byte that is searched backwards takes a chain of reads, so a copied text is not searched from end
-to end. A search ends where only one occurrence is left, or where the number of them hardly falls
-any more: one is placed in its document, and the text around it is read there, 64 bytes at a time
-all at once. Parts beside it that are absent show that nothing is longer. So the number of reads
-that have to wait for each other does not grow with the length of what is copied.
+Each byte of a backward search takes a chain of reads, so a copied text is not searched from end to
+end. A search ends when a single occurrence is left, or when their number hardly falls any more: one
+occurrence is located in its document, and the text around it is read, in pieces of 64 bytes that
+are all requested at once. If the adjacent longer parts are absent, the match is the longest. So the
+number of sequential reads does not grow with the length of the copied text.
 """
 
 from __future__ import annotations
@@ -27,42 +27,42 @@ from ngramscan.matching.alike import AlikePlaces
 from ngramscan.remote.ranges import Ranges
 
 _CHUNK = 8
-"""Bytes that are searched before the number of occurrences is looked at."""
+"""Bytes that are searched before the number of occurrences is checked."""
 _NEAR = 64
-"""Bytes: so near to where a match can begin at most, the search goes there."""
+"""A search reaches the earliest possible start of a match if it is this near, in bytes."""
 _SEED = 24
-"""Bytes that are searched at least before one of several occurrences is followed."""
+"""Minimum of searched bytes before one of several occurrences is followed."""
 _CHARACTER_BYTES = 4
-"""At most, in UTF-8."""
+"""Maximum bytes of a character in UTF-8."""
 _FEWEST = 8
-"""Texts, for an estimate of how many parts of files others read."""
+"""Minimum number of texts for an extrapolation of requests."""
 _FEW = 6
-"""Ends in a row that are all searched at once."""
+"""Runs of up to this many ends are searched all at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedText:
-    """A text whose spans are looked for."""
+    """A text whose spans are searched for."""
 
     text: bytes
     places: Integers
     """Start and end of each word, in bytes: [words, 2]."""
     windows: Sequence[tuple[int, int]]
-    """First word of each window, and the one behind it; each span has a whole window."""
+    """Words of each window, half-open; each span contains a whole window."""
     least: int
     """Words of the shortest spans."""
 
 
 Match = tuple[int, int]
-"""Start and stop in the text, in bytes, of what an occurrence shares with it."""
+"""Start and stop, in bytes of the text, of its match with an occurrence."""
 
 
 class SpanSearch:
     """The search of the spans of one text, in some files.
 
-    For the last word of each span, the first word is between two bounds: at `_known` or before it,
-    since that part occurs in some file, and in each file not before `_bounds`. The search ends
-    where these meet.
+    For each last word of a span, the first word is between two bounds: not after `_known_firsts`,
+    since that part occurs in some file, and in each file not before `_bounds`. The search ends when
+    these meet.
     """
 
     def __init__(self, files: Sequence[InPlaceFile], searched: SearchedText) -> None:
@@ -76,7 +76,7 @@ class SpanSearch:
         self._ended: dict[tuple[int, int], int] = {}
 
     async def run(self) -> list[tuple[int, int]]:
-        """Return the first word of each span and the one behind it; windows are searched first."""
+        """Return the half-open words of each span; windows are searched first."""
         numbers = range(len(self._files))
         windows = [
             (number, stop - 1, first)
@@ -106,7 +106,7 @@ class SpanSearch:
         return AlikePlaces(self._text[::-1], len(self._text) - np.array(self._ends, np.int64))
 
     def _different_windows(self) -> Iterable[tuple[int, int]]:
-        """Return the windows, but those with the same text only once."""
+        """Return the windows with distinct texts."""
         by_text = {
             self._text[self._starts[first] : self._ends[stop - 1]]: (first, stop)
             for first, stop in self._windows
@@ -114,10 +114,10 @@ class SpanSearch:
         return by_text.values()
 
     def _unlike(self, picked: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Yield the last words before which the text differs: what is learned of one may be enough.
+        """Yield last words that end different texts, since the result for one may be enough.
 
-        They are alike if they share as much as a search takes to follow an occurrence. The one that
-        may have the longest match says most about others.
+        Two are alike if the text before them is the same for as long as a search takes to follow an
+        occurrence. The one with the longest possible match determines most of the others.
         """
         like_others = set[tuple[int, int]]()
         for number, last in sorted(picked, key=self._most_words, reverse=True):
@@ -127,11 +127,11 @@ class SpanSearch:
                 yield number, last
 
     def _most_words(self, place: tuple[int, int]) -> int:
-        """Return how many words the longest match in a file that ends with a word can have."""
+        """Return the maximum words of a match in a file that ends with a word."""
         return place[1] + 1 - int(self._bounds[place])
 
     def _spread(self, searched: Iterable[tuple[int, int]]) -> None:
-        """Note what was learned with some last words for all places that are alike."""
+        """Copy the results for some last words to all places that are alike."""
         for number, last in searched:
             first, bound = int(self._known_firsts[last]), int(self._bounds[number, last])
             if first <= last:
@@ -155,7 +155,7 @@ class SpanSearch:
         self._known_firsts = np.minimum(self._known_firsts, firsts)
 
     def _pick(self, number: int, turn: int) -> Iterator[int]:
-        """Yield last words to search in a file: those that decide most about the others."""
+        """Yield last words to search in a file: those that determine most of the others."""
         last, known_firsts, bounds = (
             np.arange(len(self._known_firsts)),
             self._known_firsts,
@@ -176,7 +176,7 @@ class SpanSearch:
             yield from (ends[(2 * part + 1) * len(ends) // (2 * parts)] for part in range(parts))
 
     async def _search(self, number: int, last: int, first: int) -> None:
-        """Learn whether a part occurs that ends with a word, down to the start of another."""
+        """Search backwards from the end of a word, at most to the start of another."""
         file, end, limit = self._files[number], self._ends[last], self._starts[first]
         place, ranks, enough = end, (0, file.n), self._enough(number, last)
         while place > limit:
@@ -200,8 +200,8 @@ class SpanSearch:
     def _enough(self, number: int, last: int) -> int:
         """Return the place where a search may end although there are several occurrences.
 
-        That is as much again beyond what is known to occur, and beyond the place where this search
-        ended before: there may be no start of a word between them.
+        It doubles the part that is known to occur, or where this search ended before if that is
+        longer: there may be no start of a word between the two.
         """
         end, known_first = self._ends[last], int(self._known_firsts[last])
         begin = self._starts[known_first] if known_first <= last else end
@@ -209,7 +209,7 @@ class SpanSearch:
         return int(begin - max(_NEAR, end - begin) if begin < end else end - _SEED)
 
     async def _follow(self, number: int, last: int, place: int, ranks: tuple[int, int]) -> None:
-        """Compare the text with a document from where it occurs, in both directions."""
+        """Compare the text with a document around an occurrence, in both directions."""
         file, end, is_only = self._files[number], self._ends[last], ranks[1] - ranks[0] == 1
         covering = (each for each in self._matches[number] if each[0] <= place and each[1] >= end)
         match = next(covering, None) if is_only else None
@@ -269,7 +269,7 @@ class SpanSearch:
 
 
 def _alike(first: bytes, second: bytes) -> int:
-    """Return how many first bytes are the same."""
+    """Return the length of the common prefix."""
     pairs = zip(first, second, strict=True)
     return next((n for n, (a, b) in enumerate(pairs) if a != b), len(first))
 
@@ -277,7 +277,7 @@ def _alike(first: bytes, second: bytes) -> int:
 def find_spans(
     ranges: Ranges, shards: Sequence[InPlaceShard], texts: Sequence[SearchedText]
 ) -> list[list[tuple[int, int]]]:
-    """Return the spans of some texts: first word, and the one behind the last."""
+    """Return the spans of some texts, as half-open ranges of words."""
     files = [shard.data for shard in shards]
     expect_steps(len(files) * sum(len(text.text) for text in texts))
 
@@ -294,11 +294,11 @@ def estimate_requests(
     sampled_texts: Sequence[SearchedText],
     times: float,
 ) -> int:
-    """Search drawn texts, and return the requests that so many times as many probably take.
+    """Search sampled texts; return the expected requests for `times` as many texts.
 
-    The more texts there are, the more of the parts of files that they read are the same. So the
-    parts of all are compared with those of a half and of a quarter of them, on average over all
-    halves and quarters. `times` is at least 1.
+    The more texts there are, the more of the parts that they read coincide. So the number of parts
+    of all texts is compared with those of a half and of a quarter of them, averaged over all halves
+    and quarters. `times` is at least 1.
     """
     logs = [ReadLog(ranges) for _ in sampled_texts]
     expect_steps(len(shards) * sum(len(text.text) for text in sampled_texts))
@@ -318,7 +318,7 @@ def estimate_requests(
     numbers = Counter(Counter(part for log in logs for part in log.parts).values())
     parts = [_parts_of(size, len(sampled_texts), numbers) for size in _halved(len(sampled_texts))]
     last, before = log2(parts[0] / parts[1]), log2(parts[1] / parts[2])
-    # Each time that the texts are doubled, the growth falls as it did, until there is none.
+    # With each doubling of the texts, the growth falls by the same amount, down to zero.
     fall = max(before - last, 1e-9)
     doublings = min(log2(times), last / fall)
     return int(taken * 2 ** (doublings * last - fall * doublings * (doublings + 1) / 2))
@@ -329,10 +329,10 @@ def _halved(number: int) -> tuple[int, int, int]:
 
 
 def _parts_of(size: int, number: int, of_texts: Mapping[int, int]) -> float:
-    """Return how many different parts some of the texts read, on average over all such subsets.
+    """Return the number of distinct parts that a subset of the texts reads, averaged over subsets.
 
-    `of_texts` has how many parts are read by so many of the texts. A subset lacks a part of m
-    texts with the probability C(number - m, size) / C(number, size).
+    `of_texts` maps a number of texts to the number of parts that exactly so many texts read. A part
+    of m texts is in none of a subset with probability C(number - m, size) / C(number, size).
     """
     every = comb(number, size)
     return sum(n * (1 - comb(number - m, size) / every) for m, n in of_texts.items())

@@ -1,18 +1,18 @@
-"""The inner loops of the reader, compiled.
+"""The compiled inner loops of the reader.
 
 They read a mapped file that may be corrupt. `layout` has checked that all fields are inside the
 file and have the right number of entries; here each number from a field is checked before it is
-used as a place, so that the worst answer is CORRUPT: never a read outside the file, never an
-endless loop. A field of up to 64 bits is read as two words, up to 16 bytes more than it has; the
-last such field is always followed by 272 bytes.
+used as a place, so that the worst result is CORRUPT: never a read outside the file, never an
+endless loop. A field of up to 64 bits is read as two words, up to 16 bytes past its end; the last
+such field is always followed by 272 bytes.
 
-The same loops read a file in place, of which only some parts are here: they stop at a part that is
-missing, note which one it is, and leave all that it takes to resume from there. Whether parts can
-be missing is in the type of `Tables`, so that it costs nothing where the whole file is here.
+The same loops read a file in place, with only some of its parts in memory: they stop at a missing
+part, record which one it is, and save the state that is needed to resume. Whether parts can be
+missing is in the type of `Tables`, so that it costs nothing if the whole file is mapped.
 
 Their caller can stop them by a flag (`ngramscan.stopping`): a kernel that returns STOPPED continues
-from there when it is called again with the same arrays. Each loop that reads the flag also
-writes into an array, or the compiler would read it only once.
+when it is called again with the same arrays. Each loop that reads the flag also writes into an
+array; otherwise the compiler would read the flag only once.
 """
 
 # All integers are 64 bits wide, and of one kind in each expression: numba turns others into floats.
@@ -62,7 +62,7 @@ from ngramscan.index_files.fm9.tables import (
 from ngramscan.stopping import GO, STOP
 
 CORRUPT = -1
-"""Returned where a field contradicts another one, or a part of the file is missing."""
+"""Returned if a field contradicts another one, or a part of the file is missing."""
 
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _GALLOPED = 64
@@ -105,9 +105,9 @@ def _part_of_parts(t: Any, column: Int, number: Int) -> tuple[bool, Tables]:
 
 @by_type
 def _part(t: Tables, _column: Int, _number: Int) -> Callable[..., tuple[bool, Tables]]:
-    """Return whether a part of the file is here, and the tables by which to read it.
+    """Return whether a part of the file is in memory, and the tables to read it with.
 
-    Which function does that depends on the type of `t.parts`; for compiled code, one of numba's.
+    Which function does that depends on the type of `t.parts`; in compiled code, on numba's type.
     """
     return _part_of_whole if str(t[-1]) in {"None", "none"} else _part_of_parts
 
@@ -165,8 +165,8 @@ def ones_in_block(
 ) -> tuple[Int, Int]:
     """Return the ones of a block before an offset, and before a later one; both may be CORRUPT.
 
-    The complement of a block has the same place from the other end, so that at most 63 ones have to
-    be found.
+    The number of a block's complement counts from the other end, so at most 63 ones have to be
+    located.
     """
     width = NUMBER_BITS[np.uint64(kind)]
     k = 127 - kind if inverted else kind
@@ -338,7 +338,7 @@ def previous(t: Tables, rank: Int) -> Int:
 
 @warming_kernel
 def _shared_end(patterns: Bytes, starts: Integers, number: Int, most: Int) -> Int:
-    """Return how many last bytes a pattern has in common with the one before it, up to `most`."""
+    """Return the length of the common suffix with the previous pattern, up to `most`."""
     start, stop = starts[number], starts[number + 1]
     most = min(most, stop - start)
     shared = 0
@@ -448,7 +448,7 @@ def _find_first_alike(
 
 @warming_kernel
 def _note_period(start: Int, end: Int, at: Integers) -> None:
-    """Note how far two searches are apart if both found a part of the same length."""
+    """Record the distance of two searches if both found a part of the same length."""
     length = end - start
     if length > _GALLOPED and length == at[LENGTH_BEHIND]:
         at[PERIOD], at[ALIKE_FROM] = at[END_BEHIND] - end, end

@@ -1,4 +1,4 @@
-"""The format of the files: its constants, and the places of the fields in an .fm9 file."""
+"""The file format: its constants, and the places of the fields in an .fm9 file."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ BLOCK = 127
 SUPERBLOCK = 32
 """Blocks that share one pointer and one rank."""
 SA_STEP = 32
-"""Ranks from one stored position to the next."""
+"""Every this many ranks, the position is stored."""
 ISA_STEP = 64
-"""Positions from one stored rank to the next."""
+"""Every this many positions, the rank is stored."""
 NONE = 0xFFFF
 """Stands for a missing node."""
 LONGEST = 1 << 48
-"""Bytes of a text: more than any machine holds, but few enough that no sum overflows."""
+"""Maximum bytes of a text: more than any machine holds, few enough that no sum overflows."""
 
 
 class HeaderField(NamedTuple):

@@ -1,8 +1,8 @@
-"""Which documents of a corpus are in which shard of an index, decided before any shard is built.
+"""The division of a corpus into shards, decided before any shard is built.
 
-All documents are read once for it, by several processes, and only their sizes are kept. So a
-record that can't be read is found before hours of sorting; and each shard can be built by itself,
-again after an interruption, from the place in the corpus where its documents begin.
+For this, several processes read all documents once and keep only their sizes. So an unreadable
+record is found before hours of sorting; and each shard can be built independently, also after an
+interruption, from the place in the corpus where its documents begin.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CONTENT_STAMP = "sha256:"
-"""Begins the stamp of a file that is known by its content."""
+"""Prefix of the stamp of a file that is identified by its content."""
 _TASK_BYTES = 32_000_000
 _TASK_PIECES = 500
 
@@ -45,15 +45,15 @@ class ShardPlan:
     """One shard, and where in the corpus its documents begin."""
 
     folder: str
-    """Its folder in that of the index; empty: the same folder."""
+    """Its folder, relative to the index's; empty if it is the same."""
     documents: int
     bytes: int
     """Bytes of the documents, without separators."""
     metadata_bytes: int
     file: int
-    """Number of the file with its first document; -1: the shard already existed."""
+    """Number of the file with its first document; -1 if the shard already existed."""
     start: int = 0
-    """Where a piece of the file begins that has the document, as in `corpora.Piece`."""
+    """Start of the piece of the file that contains the document, as in `corpora.Piece`."""
     lines: int = 0
     """Lines of the file before that."""
     record: int = 1
@@ -80,12 +80,12 @@ class BuildPlan:
         return json.dumps(msgspec.to_builtins(self)).encode("ascii")
 
     def files_of(self, number: int) -> list[SourceFile]:
-        """Return the file in which a shard begins, and those up to where the next one does."""
+        """Return the files of a shard, including the one where the next shard begins."""
         last = self.shards[number + 1].file if number + 1 < len(self.shards) else len(self.files)
         return self.files[self.shards[number].file : last + 1]
 
     def digest(self) -> str:
-        """Return what tells the index of these files and options from any other one."""
+        """Return a digest that identifies the index of these files and options."""
         files = [
             (source.name, _location(file), file.format, file.size, file.stamp)
             for source in self.files
@@ -94,7 +94,7 @@ class BuildPlan:
         return hashlib.sha256(json.dumps([self.options, files]).encode("ascii")).hexdigest()
 
     def difference(self, requested: BuildPlan) -> str:
-        """Return the first thing in which another build differs; empty: nothing."""
+        """Return the first difference from the requested build; empty if there is none."""
         for flag, value in requested.options.items():
             if self.options.get(flag) != value:
                 return f"{flag} was {self.options.get(flag)} and is {value} now"
@@ -110,7 +110,7 @@ class BuildPlan:
 
 
 def _location(file: CorpusFile) -> str:
-    """Return where a file is; empty: its content is known, so it may be anywhere."""
+    """Return the path of a file; empty if its content identifies it, wherever it is."""
     if file.stamp.startswith(CONTENT_STAMP):
         return ""
     return file.location if is_remote(file.path) else abspath(file.path)
@@ -159,7 +159,7 @@ class _Sizes:
     documents: array[int] = field(default_factory=partial(array, "q"))
     """Three numbers each: its record, and the bytes of its text and of its metadata."""
     lines: int = 0
-    """Lines of the piece; 0: in this format, records are numbered from the start of the file."""
+    """Lines of the piece; 0 in formats whose records are numbered from the start of the file."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Lines or files that were skipped, by what is wrong with them."""
 
@@ -210,7 +210,7 @@ def plan_shards(
 
 
 def _bundles(pieces: Sequence[_NamedPiece]) -> list[list[_NamedPiece]]:
-    """Return the pieces of each task: many small ones, so that it is worth handing out."""
+    """Return the pieces of each task; small pieces are bundled."""
     bundles: list[list[_NamedPiece]] = []
     size = 0
     for piece in pieces:
@@ -224,7 +224,7 @@ def _bundles(pieces: Sequence[_NamedPiece]) -> list[list[_NamedPiece]]:
 
 
 def _in_order(results: Iterable[Done[R]]) -> Iterator[tuple[int, R]]:
-    """Yield the results of tasks in the order of these; raise the first error in it."""
+    """Yield the results of tasks in the tasks' order; raise the first error in that order."""
     waiting: dict[int, Done[R]] = {}
     task = 0
     for result in results:

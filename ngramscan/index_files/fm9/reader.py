@@ -1,7 +1,7 @@
-"""Reads local indexes of infini-gram-mini: finds patterns, and the text around them.
+"""A reader of local infini-gram-mini indexes, which finds patterns and the text around them.
 
 The files are mapped into memory, so opening is instant whatever their size, and a query reads only
-what it needs; files that only windows need are mapped and checked at the first window. All answers
+what it needs; files that only windows need are mapped and checked at the first window. All results
 are exact; the original program misses the smallest byte of a shard.
 """
 
@@ -36,9 +36,9 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.stopping import current_work, on_any_thread
 
 _CHECKED_AT_ONCE = 1 << 20
-"""Offsets; checking more would read megabytes."""
+"""Number of offsets that are checked when opening; more would read megabytes."""
 _THREADS = 16
-"""More than cores: they mostly wait for the disk."""
+"""More than there are cores: threads mostly wait for the disk."""
 
 _ItemT = TypeVar("_ItemT")
 _T = TypeVar("_T")
@@ -79,7 +79,7 @@ class Fm9File(MappedFile):
         The shape is (patterns, 2); the two numbers are equal for a pattern that doesn't occur. An
         empty pattern occurs at each position.
         """
-        # Patterns that end alike follow each other, so that what they share is searched once.
+        # Patterns with a common suffix are adjacent, so that it is searched once.
         order = sorted(range(len(patterns)), key=lambda number: patterns[number][::-1])
         lengths = [len(patterns[number]) for number in order]
         together = bytearray().join(patterns[number] for number in order)
@@ -101,7 +101,7 @@ class Fm9File(MappedFile):
         return segments
 
     def match_starts(self, text: bytes, begins: Integers, ends: Integers) -> Integers:
-        """Return where the longest part of a text begins that ends at each end and occurs.
+        """Return the start of the longest match that ends at each of some ends of a text.
 
         The ends increase; several texts may follow each other, and each end belongs to the one that
         begins before it at `begins`. A match is never across documents, as no text has a separator.
@@ -180,7 +180,7 @@ class Offsets(MappedFile):
                 raise self.corrupt(f"entry {entry} is not above the one before")
 
     def agree(self, text: Bytes, start: int) -> bool:
-        """Whether a part of the text has separators exactly at the known places.
+        """Tell whether a part of the text has separators exactly at the recorded places.
 
         In metadata a separator ends a line, so the next line starts one byte later.
         """
@@ -215,7 +215,7 @@ class Offsets(MappedFile):
 
 
 def _count_entries(path: Path, size: int, file: Fm9File, separator: int) -> int:
-    """Return the number of offsets in a file of some size; each is that of a separator."""
+    """Return the number of offsets in a file of some size: one for each separator."""
     if size == 0 or size % 8:
         raise IndexFormatError(str(path), f"{size} bytes, expected a positive multiple of 8")
     entries, separators = size // 8, file.occurrences(separator)
@@ -327,7 +327,7 @@ def open_shards(directory: Path, allow_partial: bool = False) -> list[Shard]:
 
 
 def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
-    """Compile all that reads a shard, before much of it, with a notice if that takes long."""
+    """Compile the kernels that read a shard, with a notice if that takes long."""
 
     def read() -> None:
         shard.find([b"\xff"])
@@ -352,7 +352,7 @@ def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Inte
 
 
 def _in_threads(work: Callable[[_ItemT], _T], items: Sequence[_ItemT]) -> list[_T]:
-    """Return the results of all items in their order; this thread works, too."""
+    """Return the results of all items in their order; this thread takes part."""
     results: dict[int, _T] = {}
     numbered = enumerate(items)  # all threads take from it
 

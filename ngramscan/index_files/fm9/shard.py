@@ -1,4 +1,4 @@
-"""One shard of a plan → its files, complete and with a manifest, at their place."""
+"""One shard of a plan → its published files, complete and with a manifest."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class ShardTask(NamedTuple):
     """The folder or URL of the index."""
     shard: ShardPlan
     files: Sequence[SourceFile]
-    """The file in which it begins, and those up to its end."""
+    """The files of its documents."""
     read_options: ReadOptions
     built_from: str = ""
-    """The digest of the plan, where this shard is all of the index."""
+    """The digest of the plan, if this shard is the whole index."""
 
 
 def build_shard(task: ShardTask, report: Report) -> tuple[ShardEntry, Mapping[str, float]]:

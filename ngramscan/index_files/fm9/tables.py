@@ -1,4 +1,4 @@
-"""A file as the compiled loops read it: its bytes, and where in them each of its fields is."""
+"""A file as the compiled loops read it: its bytes and the offsets of its fields."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
 
 
 class TableParts(NamedTuple):
-    """The parts of a file that are here: superblocks, and entries of `sa` and `isa`."""
+    """The parts of a file that are in memory: superblocks, and entries of `sa` and `isa`."""
 
     keys: Integers
     """The number of each part, times 8, plus the column of its field: BT, SA or ISA."""
     at: Integers
     """For each part, a row like `Tables.at` by which its bytes are found in `Tables.data`."""
     missing: Integers
-    """How many parts were missing, and their keys: at most two in one step."""
+    """The number of missing parts, and their keys: at most two in one step."""
 
 
 class Tables(NamedTuple):

@@ -72,8 +72,8 @@ def build_token_index(
 
     A CorpusError names a document that can't be read. An InputError says that there is no document,
     that the folder can't be written or isn't empty, or that memory is short. Leftovers of a killed
-    build of this folder are removed. Where the folder has the index of the same documents already,
-    that is only said.
+    build of this folder are removed. If the folder already has the index of the same documents,
+    there is only a notice.
     """
     started_at, folder = perf_counter(), _free_folder(directory)
     is_built = folder.is_dir() and any(folder.iterdir())
@@ -135,7 +135,7 @@ def memory_to_sort(text_bytes: int, width: int) -> int:
 
 
 def _free_folder(directory: str | Path) -> Path:
-    """Return where an index is to be; an InputError says that it can't be there."""
+    """Return the folder for an index; an InputError says why it can't be used."""
     if is_remote(str(directory)):
         raise InputError(str(directory), "expected a folder of this machine")
     folder = Path(os.path.realpath(directory))
@@ -147,7 +147,7 @@ def _free_folder(directory: str | Path) -> Path:
 
 
 def _refuse_other_index(work: Path, folder: Path, directory: str) -> None:
-    """Raise an InputError unless an index has just these documents, and all of its files.
+    """Raise an InputError unless an index has exactly these documents, and all of its files.
 
     The order of the suffixes and the counts of the tokens follow from the documents.
     """
@@ -202,7 +202,7 @@ def _write_documents(
 
 
 def _write_unigrams(path: Path, tokens: NDArray[Any], documents: int) -> None:
-    """Write how often each token is there, the separator of documents last."""
+    """Write the count of each token, the separator of documents last."""
     separator = np.iinfo(tokens.dtype).max
     counts = np.zeros(0, np.int64)
     for start in range(0, len(tokens), _CHUNK):

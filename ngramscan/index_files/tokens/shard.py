@@ -31,7 +31,7 @@ from ngramscan.matching.alike import AlikePlaces
 WIDTHS = (1, 2, 4)
 """Bytes that a token can take."""
 _SEARCHED_PER_TOKEN = 32
-"""Tokens that are searched for each token of a text: far fewer, unless it repeats itself."""
+"""Limit of searched tokens per token of a text; reached only in repetitive texts."""
 _UNBOUNDED = 1 << 62
 
 
@@ -51,7 +51,7 @@ class TokenExcerpt:
 
 
 def pointer_bytes_for(text_bytes: int) -> int:
-    """Return the bytes that a pointer into a text takes, so many as its length needs."""
+    """Return the bytes of a pointer into a text, as many as the text's length needs."""
     return max(1, -(-(text_bytes - 1).bit_length() // 8))
 
 
@@ -87,7 +87,7 @@ class TokenShard:
             raise self.offsets.corrupt(f"{self.offsets.size} bytes, expected a multiple of 8")
         self.documents = self.offsets.size // 8
         self.width = self._width()
-        """0: a shard without documents, which fits any width."""
+        """0 for a shard without documents, which fits any width."""
         self.tokens = self.text.size // self.width if self.width else 0
         self.pointer_bytes = pointer_bytes_for(self.text.size)
         self.widths = np.array([self.pointer_bytes, self.width], np.int64)
@@ -138,7 +138,7 @@ class TokenShard:
         return lines, offsets
 
     def find(self, patterns: Bytes, ends: Integers, segments: Integers) -> None:
-        """Fill in the ranks [low, high) of some n-grams, of which each ends at a byte."""
+        """Fill in the ranks [low, high) of some n-grams; `ends` are in bytes of `patterns`."""
         if not self.tokens:
             return
         text, table = self.text.content, self.table.content
@@ -150,9 +150,9 @@ class TokenShard:
     def match_lengths(
         self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
     ) -> Integers | None:
-        """Return the tokens of the longest part that occurs from each token on.
+        """Return the length of the longest match at each token, in tokens.
 
-        None: the search of long ones takes more than `most` tokens.
+        None if the search of long matches takes more than `most` tokens.
         """
         lengths = np.full(len(tokens) // self.width, -1, np.int64)
         text, table = self.text.content, self.table.content
@@ -193,7 +193,7 @@ class TokenShard:
 
     @cached_property
     def _disorder(self) -> int:
-        """The first entry of the offsets that is not above the one before; 0: there is none."""
+        """The first entry of the offsets that doesn't exceed the one before; 0 if all do."""
         starts = self.offsets.numbers()
         wrong = np.flatnonzero(starts[1:] <= starts[:-1])
         return int(wrong[0]) + 1 if wrong.size else 0
@@ -291,7 +291,7 @@ class TokenFolder:
         return np.ascontiguousarray(segments_by_shard.transpose(1, 0, 2))
 
     def match_ends(self, tokens: Sequence[int]) -> Integers:
-        """Return where the longest part of a text ends that begins at each token and occurs.
+        """Return the end of the longest match at each token of a text.
 
         Ends are numbers of tokens, that of a token itself if it does not occur. No part is across
         documents: separators are in no text.
@@ -307,7 +307,7 @@ class TokenFolder:
         return np.maximum(ends, places)
 
     def _match_lengths(self, tokens: Bytes) -> Integers:
-        """Return the tokens of the longest part that occurs from each token on."""
+        """Return the length of the longest match at each token, in tokens."""
         number, none = len(tokens) // self.width, np.zeros(0, np.int64)
         lengths = self._longest_in_shards(tokens, (none, none, none), _SEARCHED_PER_TOKEN * number)
         if lengths is None:
@@ -321,7 +321,7 @@ class TokenFolder:
     def _longest_in_shards(
         self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
     ) -> Integers | None:
-        """Return the longest of all shards, or None: one takes more than `most` tokens."""
+        """Return the longest matches of all shards; None if one exceeds `most` tokens."""
         longest = np.zeros(len(tokens) // self.width, np.int64)
         with self.unchanged():
             for shard in self.shards:
@@ -334,7 +334,7 @@ class TokenFolder:
         return longest
 
     def _encoded(self, tokens: Iterable[int]) -> Bytes:
-        """Return tokens as they are in the files; an InputError names an id that has no room."""
+        """Return tokens as they are in the files; an InputError names an id that doesn't fit."""
         ids = np.fromiter(tokens, np.int64)
         if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
             wrong = int(ids.max() if ids.min() >= 0 else ids.min())
@@ -343,17 +343,17 @@ class TokenFolder:
         return ids.astype(f"<u{self.width}").view(np.uint8)
 
     def unchanged(self) -> AbstractContextManager[None]:
-        """Raise an IndexChangedError if a file is changed before something is read, or then."""
+        """Raise an IndexChangedError if a file has changed before or during a read."""
         return unchanged([file for shard in self.shards for file in shard.files])
 
     def _physical(self, pattern: Sequence[int]) -> Sequence[int]:
         return pattern[::-1] if self.backwards else pattern
 
     def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> TokenExcerpt:
-        """Return what surrounds an occurrence of `needle` tokens.
+        """Return the text around an occurrence of `needle` tokens.
 
-        At most `before` tokens before it, and `after` from its first token on, all of its document.
-        A shard or rank that isn't there is an IndexError.
+        At most `before` tokens before it, and `after` tokens from its first token on, all from its
+        document. An unknown shard or rank is an IndexError.
         """
         holder = self._shard(shard)
         with unchanged(holder.files):
@@ -383,7 +383,7 @@ class TokenFolder:
     def documents_of(self, shard: int, low: int, high: int) -> Integers:
         """Return the documents, over all shards, of the occurrences with ranks from low to high.
 
-        A shard or rank that isn't there is an IndexError.
+        An unknown shard or rank is an IndexError.
         """
         holder = self._shard(shard)
         with unchanged(holder.files):

@@ -1,7 +1,7 @@
 """Checks an index over tokens: its offsets, the order of its tables, its metadata.
 
-There is no manifest in this format. But a table says nothing that the text doesn't say, so each
-pointer can be checked against it.
+This format has no manifest. But the table follows from the text, so each pointer can be checked
+against it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SAMPLED_POINTERS = 20_000
 _SAMPLED_LINES = 1_000
 _AT_ONCE = 1 << 20
 _COMPARED = 1_000
-"""Tokens of suffixes whose order is checked: twice as many as a query of the service can have."""
+"""Compared length of suffixes, in tokens: twice the longest query of the service."""
 _PROBLEMS = {
     kernels.OUTSIDE: "the pointer leads to no token",
     kernels.REPEATED: "its position is in the table twice",
@@ -34,7 +34,7 @@ _PROBLEMS = {
 
 
 def verify_tokens(directory: Path, deep: bool, progress: Progress) -> list[Finding]:
-    """Return the first problem of each kind in each shard of an index; none if it is sound.
+    """Return the first problem of each kind in each shard of an index; empty if it is sound.
 
     All offsets are checked, and a sample of the pointers and of the lines about documents, the same
     in each run. A deep check takes all of them, and a bit of memory for each token: after it, the
@@ -93,7 +93,7 @@ def _check_offsets(shard: TokenShard) -> FileProblem | None:
 
 
 def _check_separators(shard: TokenShard, deep: bool) -> FileProblem | None:
-    """Check that there are as many separators as documents; a sample takes them from the table."""
+    """Check that there are as many separators as documents; unless deep, by the table."""
     if deep:
         parts = range(0, shard.tokens, _AT_ONCE)
         words, separator = shard.words, shard.separator
@@ -129,7 +129,7 @@ def _all_ranks(ranks: int) -> Iterator[Integers]:
 
 
 def _sample(total: int, most: int) -> Integers:
-    """Return some of the numbers below a total, the same ones each time; the last is among them."""
+    """Return a fixed sample of the numbers below a total, including the last one."""
     if total <= most:
         return np.arange(total, dtype=np.int64)
     sampled = np.random.default_rng(1).integers(0, total, most - 1)

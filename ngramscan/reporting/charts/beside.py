@@ -1,4 +1,4 @@
-"""Names beside marks between two axes, where they cover neither each other nor other marks."""
+"""Placement of names next to marks in a scatter plot, without overlaps."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 _LONGEST = 24
 _CHARACTER = 1.2
-"""Percentages of the width: between those of a phone and those of a wide page."""
+"""Percentages of the width: a compromise between a phone and a wide page."""
 _HEIGHT, _MARK = 12.0, 6.0
 """Pixels: the height of a name, half that of a mark."""
 _PLACES = (-9.0, 19.0, -23.0, 33.0, -37.0, 47.0)
-"""Pixels from a mark down to the line of its name, from the best one on."""
+"""Pixels from a mark down to the baseline of its name, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class _Rectangle:
 
 
 def name_spots(spots: Sequence[Spot]) -> list[Markup]:
-    """Return the names of marks: each at the first side of its mark where there is room."""
+    """Return the names of marks: each on the first side of its mark with enough room."""
     taken = [
         _Rectangle(spot.share - 1, spot.share + 1, spot.level - _MARK, spot.level + _MARK)
         for spot in spots
@@ -68,7 +68,7 @@ def name_spots(spots: Sequence[Spot]) -> list[Markup]:
 
 
 def _places(spot: Spot) -> Iterator[tuple[str, float]]:
-    """Yield sides and levels of a name, from the best one on."""
+    """Yield sides and levels of a name, best first."""
     width = _CHARACTER * len(short(spot.name, _LONGEST))
     sides = ["start"] if spot.share + width < 96 else []
     if spot.share - width > 4 or not sides:

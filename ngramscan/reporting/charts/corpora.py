@@ -51,7 +51,7 @@ _STATISTICS = {
     "union_of_occurrences": "occurrences",
     "sum_of_pattern_counts": "sum of counts, overlaps counted repeatedly",
 }
-"""Totals of a method that can be compared, the best first, and what their axis says."""
+"""Comparable totals of a method, best first, with the names of their axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Value:
     """As in the rows."""
     method: str
     group: str
-    """The method and the tier, where a label is a phrase."""
+    """The method and the tier, if a label is a phrase."""
     label: str
     size: Range
     exact: tuple[str | None, ...]
@@ -82,7 +82,7 @@ class _PlottedValues:
 
     @property
     def lanes(self) -> dict[tuple[str, str], list[_Value]]:
-        """The values of each row of marks, by its group and label; groups stand together."""
+        """The values of each row of marks, by its group and label; groups are contiguous."""
         groups = dict.fromkeys(value.group for value in self.values)
         lanes: dict[tuple[str, str], list[_Value]] = {}
         for group in groups:
@@ -126,7 +126,7 @@ def _phrase(row: Row) -> str:
 
 
 def _bars(limited: Sequence[Row]) -> Iterator[str]:
-    """Yield what bars are, if there are any."""
+    """Yield an explanation of the bars, if there are any."""
     levels = {number(row.get("level")) for row in limited}
     if limited:
         level = levels.pop() if len(levels) == 1 else None
@@ -156,7 +156,7 @@ def draw_totals(rows: Sequence[Row], setting: Setting) -> list[Figure]:
 
 
 def _totals_of(rows: Iterable[Row], statistic: str) -> list[Row]:
-    """Return a statistic of all methods and tiers, if it is known of each corpus."""
+    """Return a statistic of all methods and tiers, if every corpus has it."""
     chosen = _wholes(
         row
         for row in rows
@@ -206,7 +206,7 @@ def _count(row: Row, measure: CountMeasure, has_rates: bool) -> _Value:
 
 
 def _rate_of(end: Any, row: Row, measure: CountMeasure) -> float | None:
-    """Return a limit of a count as a rate; None: it is unknown."""
+    """Return a limit of a count as a rate; None if unknown."""
     limit, count, rate = (number(value) for value in (end, row[measure.name], row[measure.rate]))
     if limit is None:
         return None
@@ -259,7 +259,7 @@ def _marks(plotted: _PlottedValues, setting: Setting, most: str) -> list[Figure]
     lanes = plotted.lanes
     absent = [label for (_, label), values in lanes.items() if not any(map(_occurs, values))]
     present = {key: values for key, values in lanes.items() if any(map(_occurs, values))}
-    # Where nothing occurs at all, the marks say so.
+    # If nothing occurs at all, the marks show that.
     largest = _largest(present or lanes, setting.most_rows)
     axis = make_axis(_numbers(largest.values()), "log", "number")
     named = last_names(plotted.styles)

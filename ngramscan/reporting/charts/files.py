@@ -189,11 +189,11 @@ def paint(sheet: ElementTree.Element) -> Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Painter:
-    """Paints an element with what it inherits: its place and its looks."""
+    """Paints an element with its inherited place and attributes."""
 
     axes: Any
     width: float
-    """That of which places across may be percentages."""
+    """The width to which horizontal percentages refer."""
     x: float = 0.0
     y: float = 0.0
     color: str = "#1f2328"
@@ -265,7 +265,7 @@ class _Painter:
             self.draw_line(*zip(*places.tolist(), strict=True))
 
     def draw_text(self, element: ElementTree.Element) -> None:
-        """Paint a text, above its halo: with effects of its own it would be outlines in a PDF."""
+        """Paint a text above its halo; with path effects it would become outlines in a PDF."""
         from matplotlib.patheffects import Stroke
 
         attributes = element.attrib

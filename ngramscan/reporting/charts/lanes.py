@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 16
 _SPREAD, _MOST_SPREAD = 0.08, 0.5
-"""The parts of a row by which its marks are apart, so that equal values are seen."""
+"""Vertical offsets of the marks in a row, so that equal values stay visible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Lane:
     """One row of a chart."""
 
     group: str
-    """The method, or the method and the tier; empty: none."""
+    """The method, or the method and the tier; may be empty."""
     label: str
     marks: Sequence[LaneMark]
 
@@ -150,7 +150,7 @@ def _at(share: float, y: float, look: Look) -> tuple[str, str]:
 
 
 def _level(style: int, corpora: int) -> float:
-    """Return where in its lane the marks of a corpus are, so that all can be seen."""
+    """Return the offset of a corpus's marks in their lane, so that all are visible."""
     if corpora < 2:
         return 0.5
     spread = min(_MOST_SPREAD, _SPREAD * corpora)
@@ -186,7 +186,7 @@ def _text(text: str, x: str, y: float, look: Look, **more: str) -> Markup:
 def legend_in_lines(names: Mapping[str, int], look: Look) -> tuple[Markup, float]:
     """Return names with their marks, several in a line, and where they end.
 
-    A single name says nothing: the title has it.
+    A single name is not repeated, since the title has it.
     """
     if len(names) < 2:
         return join([]), 4

@@ -1,4 +1,4 @@
-"""Rows of a figure in words: names, tooltips, captions, and what readers who can't see it hear."""
+"""Texts of a figure: names, tooltips, captions, and alternative texts for screen readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 def name_of(value: Any, heading: str = "") -> str:
-    """Return a value that tells rows apart, as a name; `heading` is that of its column."""
+    """Return a label as a name; `heading` is that of its column."""
     if isinstance(value, bool):
         return f"{heading}: {'yes' if value else 'no'}".removeprefix(": ")
     return "" if value is None else short(str(value), _LONGEST)
@@ -71,7 +71,7 @@ def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) 
 
 
 def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Point]) -> str:
-    """Return the name of an axis of values; that of differences has the level of intervals."""
+    """Return the name of an axis of values; for differences, with the level of the intervals."""
     name = plot.columns[plot.value].heading
     if unit == "points":
         name = f"{name}, percentage points"
@@ -80,7 +80,7 @@ def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Poin
 
 
 def _level(rows: Sequence[Row], points: Sequence[Point]) -> str:
-    """Return the level of all intervals, as `95% intervals`; empty: there is no one level."""
+    """Return the common level of intervals, as `95% intervals`; empty without a common one."""
     levels = {
         number(row.get("level"))
         for row, point in zip(rows, points, strict=True)
@@ -91,7 +91,7 @@ def _level(rows: Sequence[Row], points: Sequence[Point]) -> str:
 
 
 def sides_of(plot: Plot, rows: Sequence[Row]) -> tuple[str, str]:
-    """Return what values on each side of the line of no difference favour."""
+    """Return the methods that each side of the line of no difference favours."""
     parsed = Formatter().parse("".join(plot.sides))
     fields = {field for _, field, *_ in parsed if field}
     names = {}

@@ -49,10 +49,10 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """Lines with axes of their own."""
+    """Lines with their axes."""
 
     title: str
-    """The method; empty: the title of the figure says all."""
+    """The method; empty if the title of the figure is enough."""
     axis: Axis
     lines: Sequence[Line]
 
@@ -170,7 +170,7 @@ def _names(chart: LineChart, across: Across, down: Down, look: Look) -> list[Mar
     least = down.top - step
     lowest = down.bottom + look.font
     for place, (y, chart_line) in enumerate(ends):
-        # As many as follow must have room above the end of the chart.
+        # The remaining names must have room above the end of the chart.
         level = min(max(y, least + step), lowest - step * (len(ends) - 1 - place))
         least = level
         where = {"x": f"{across.stop + _RIGHT_OF_MARK:g}%", "y": f"{level + look.font * 0.35:g}"}

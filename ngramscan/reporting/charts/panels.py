@@ -31,16 +31,16 @@ from ngramscan.rows import Plot, Unit
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
 _MEASURES = {measure.name: measure for measure in (OCCURRENCES, DOCUMENTS)}
-"""Values of which all corpora are side by side in one figure."""
+"""Values whose figure shows all corpora side by side."""
 _UNITS = {"statistic", "measure"}
-"""Columns that change what a value is: each has an axis of its own."""
+"""Columns that change the unit of a value; each of their values has a separate axis."""
 _PAIR = ("baseline", "treatment")
 """Columns that are named together, as treatment vs. baseline."""
 Row = dict[str, Any]
 
 
 def draw(results: Results, setting: Setting = ON_A_PAGE) -> list[Figure]:
-    """Return the figures of some rows; none where a figure would say nothing.
+    """Return the figures of some rows; empty if a figure would be trivial.
 
     The same name has the same colour and mark in all figures of a kind of rows.
     """
@@ -157,7 +157,7 @@ def _styles(rows: Sequence[Row], plot: Plot) -> dict[str, int]:
 
 
 def _series(row: Row, plot: Plot) -> str:
-    """Return what a mark's style stands for: the label, where marks have no row of their own."""
+    """Return the name that a mark's style stands for: the label if marks share a row."""
     if plot.series:
         return name_of(row.get(plot.series), plot.columns[plot.series].heading)
     return _label(row, plot) if plot.across and plot.across != _STEPS else ""
@@ -208,7 +208,7 @@ def _most(rows: Sequence[Row], plot: Plot, most_rows: int) -> Sequence[Row]:
 
 
 def _distance(value: float | None, plot: Plot) -> float:
-    """Return how far a value is from no difference: a tenth as far as ten, if it is a ratio."""
+    """Return a value's distance from no difference; for a ratio, on the log scale."""
     if value is None:
         return 0.0
     if not is_ratio(plot):
@@ -303,7 +303,7 @@ def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
 
 
 def _aside(row: Row, plot: Plot) -> str:
-    """Return what is said beside a row's label; nothing, if a part of it is unknown."""
+    """Return the text next to a row's label; empty if a part of it is unknown."""
     names = [name for _, name, *_ in Formatter().parse(plot.aside) if name]
     if None in {number(row.get(name)) for name in (plot.value, *names)}:
         return ""

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _LANE = 14
 _HEIGHT = 260
 _MOST_NAMES, _MOST_BESIDE = 12, 8
-"""Names of a legend, and those that are beside their marks instead."""
+"""Maximum names of a legend, and of names next to their marks instead."""
 _SIDES_FROM, _SIDES_TO = 44.0, 56.0
 """Percentages of the width between which two words about sides meet."""
 _CHARACTER, _GAP = 0.95, 3.0
@@ -48,7 +48,7 @@ _INVISIBLE = {"stroke": "none", "pointer_events": "all"}
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A value with its limits; None: unknown, or there is no limit."""
+    """A value with its limits, each None if unknown or unbounded."""
 
     value: float | None
     low: float | None = None
@@ -81,7 +81,7 @@ class Panel:
     """All that one figure shows."""
 
     summary: str
-    """For readers who don't see it."""
+    """The alternative text, for screen readers."""
     value_name: str
     axis: Axis
     points: Sequence[Point]
@@ -137,7 +137,7 @@ def draw_rows(panel: Panel) -> Markup:
 
 
 def _sides(panel: Panel, across: Across, y: float) -> Markup:
-    """Return what either side of the line favours, away from it; near the middle of a phone."""
+    """Return the words on both sides of the line of no difference."""
     line_at = across.start + (across.stop - across.start) * across.axis.place(panel.reference or 0)
     centre = min(max(line_at, _SIDES_FROM), _SIDES_TO)
     ends = ((centre - 1, "end"), (centre + 1, "start"))
@@ -153,7 +153,7 @@ def _aside(points: Sequence[Point]) -> str:
 
 
 def _between(axis: Axis, asides: Mapping[str, str]) -> Across:
-    """Return an axis between labels and the numbers beside them."""
+    """Return an axis between labels and the numbers next to them."""
     labels = (text for label in asides for text in wrap(label))
     label_width, aside_width = (
         max(map(len, texts)) * _CHARACTER for texts in (labels, asides.values())
@@ -198,7 +198,7 @@ def _series(panel: Panel, across: Across, down: Down) -> Markup:
 
 
 def _known(panel: Panel, style: int) -> list[Point]:
-    """Return the points of a style that have a place."""
+    """Return the points of a style that can be drawn."""
     return [
         point
         for point in panel.points

@@ -24,7 +24,7 @@ LINE = 15
 _LONGEST = 300
 _SVG = "http://www.w3.org/2000/svg"
 _COLUMNS = 44
-"""As many columns of text as fit on a phone."""
+"""Columns of text that fit on a phone."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LENGTH = re.compile(r"-?\d+\.?\d*")
 _SHAPES = (
@@ -37,7 +37,7 @@ _SHAPES = (
     "M-6-2.5 0-6.5 6-2.5 3.7 5.5-3.7 5.5z",
 )
 _COLOURS = ("#0b66b7", "#b34700", "#177245", "#8a3fa0", "#a3195b", "#6b5b00", "#00708a", "#57606a")
-"""Where a page has no colours of its own; there are 56 pairs of a colour and a shape."""
+"""Fallbacks for the colours of a page; there are 56 pairs of a colour and a shape."""
 _MUTED, _LINE = "var(--muted, #57606a)", "var(--line, #d0d5dc)"
 MARKED: dict[str, str] = {"stroke": "currentColor", "stroke_width": "2", "fill": "none"}
 """Looks of a group of marks and intervals, which they inherit."""
@@ -153,7 +153,7 @@ def _shape(number: int, scale: float) -> str:
     """Return the outline of a mark."""
     if scale == 1:
         return _SHAPES[number]
-    if number == 0:  # the flags of its arcs are no lengths
+    if number == 0:  # the flags of its arcs must not be scaled
         radius, width = f"{5 * scale:g}", f"{10 * scale:g}"
         arc = f"a{radius} {radius} 0 1 0"
         return f"M-{radius} 0{arc} {width} 0{arc}-{width} 0z"

@@ -50,7 +50,7 @@ _MEASURES = {
 """Columns that are numbers of things, and symbols, in words."""
 _MOST_LINES = 12
 _FOLDED = {"contaminate"}
-"""Kinds whose figures show single entries, which another kind sums up."""
+"""Kinds whose figures show single entries, which another kind summarizes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,7 @@ class _Section:
         return () if self.results.kind.name in _FOLDED else self.figures[:1]
 
     def unfolded(self, opens: bool) -> Sequence[Figure]:
-        """Return the figure that is seen at once: the second, if the first opens the page."""
+        """Return the figure that is not folded: the second, if the first opens the page."""
         first = int(opens)
         return self.figures[first : first + 1] if self.opening else ()
 
@@ -136,7 +136,7 @@ def _parts_of(
     """Yield the parts of a page; `kinds` has how many results there are of each kind."""
     bytes_left = MOST_BYTES
     for n, result in enumerate(results, 1):
-        # What a file doesn't need is for the next ones.
+        # The bytes that a file doesn't need are for the next ones.
         share = bytes_left // (len(results) - n + 1)
         traced = mark_texts(result, share // 2)
         of_traced = traced.size_bytes if traced else 0
@@ -187,7 +187,7 @@ def _environment() -> Environment:
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a content security policy knows a style or a script."""
+    """Return the hash of a style or a script for a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -196,7 +196,7 @@ def _shown_time(time: str) -> str:
 
 
 def _facts(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield what the rows themselves say about how they were made."""
+    """Yield the columns about how the rows were made."""
     for name in _ABOUT:
         values = {row[name]: None for row in results.rows if row.get(name) is not None}
         if not values:
@@ -220,7 +220,7 @@ def _said(value: Any) -> str:
 
 
 def _missing(results: Results, table: ShownRows) -> Iterator[str]:
-    """Yield what is not in the rows, as far as their run or the rows themselves say it."""
+    """Yield what is missing in the rows, by their run and by the rows themselves."""
     if results.run:
         yield from results.run.failures
     if table.total > table.rows_on_page:
@@ -235,9 +235,9 @@ def _missing(results: Results, table: ShownRows) -> Iterator[str]:
 
 
 def _notes(results: Results) -> Iterator[str]:
-    """Yield that the file changed, then the commonest notes of the rows.
+    """Yield a warning if the file has changed, then the most common notes of the rows.
 
-    These say why values are missing or estimated.
+    The notes say why values are missing or estimated.
     """
     if results.is_changed:
         yield "the file has changed since this command wrote it"

@@ -31,7 +31,7 @@ _FOUND = (
 """Columns of what was found, in the order in which they are shown."""
 _HEADED: dict[Unit, str] = {"number": "", "percent": ", %", "points": ", points"}
 _EXACT = 10**15
-"""From here on a script may not read integers exactly, and they are texts for it."""
+"""Larger integers are not exact in JavaScript, so scripts get them as texts."""
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 
@@ -43,7 +43,7 @@ class PageCell:
     """`number`, `null`, `bool`, `text`, `long`, `match` or `source`."""
     text: str
     exact: str | None = None
-    """A number or bool as CSV has it; None: a text."""
+    """A number or bool as in CSV; None for texts."""
     ends: tuple[str, str] | None = None
     """The limits of a number as CSV has them."""
     whole: str = ""
@@ -155,10 +155,10 @@ def _constant_columns(results: Results) -> set[str]:
 
 
 def _ordered(results: Results) -> list[str]:
-    """Return the names of columns: those that tell rows apart, what was found, then the others.
+    """Return the names of columns: labels, then results, then the others.
 
-    Values come first with their intervals, then adjusted p-values and sizes, so that they are in
-    sight where a table is wider than its page.
+    Values come first with their intervals, then adjusted p-values and sizes, so that they are
+    visible if a table is wider than its page.
     """
     sides = (*_SIDES, "metadata") if {*_SIDES} <= {*results.columns} else ()
     labels = [label for label in results.kind.labels if label not in {"document", *sides}]
@@ -198,9 +198,9 @@ def _is_numeric(values: Iterator[Any]) -> bool:
 def _bounded(
     rows: Sequence[Mapping[str, Any]], names: Sequence[str], html: Sequence[int], most_bytes: int
 ) -> tuple[list[str], int, int]:
-    """Return the JSON of as many rows as some bytes hold, the number of cut texts, and all bytes.
+    """Return the JSON of as many rows as fit, the number of cut texts, and the total bytes.
 
-    `html` has the bytes that the first rows take besides.
+    `html` has the additional bytes of the first rows.
     """
     texts: list[str] = []
     cut = size = 0
@@ -291,7 +291,7 @@ def _text(value: str, side: str) -> PageCell:
 
 
 def source_of(metadata: str) -> tuple[str, str]:
-    """Return what metadata call their document, and its address if it is one of the web."""
+    """Return the name of a document in its metadata, and its web address if it has one."""
     try:
         outer = json.loads(metadata)
     except (ValueError, RecursionError):

@@ -43,7 +43,7 @@ _ORDER = (
 """Kinds whose sentences are findings, by what readers look for first."""
 _LEAST, _MOST = 3, 5
 _MOST_CHARACTERS = 640
-"""As many as leave room for the beginning of a figure on the first screen."""
+"""Limits that leave room for the beginning of a figure on the first screen."""
 _SCOPE = ("dataset", "model", "index")
 """Columns that say where rows are from."""
 
@@ -56,7 +56,7 @@ class PageFinding:
     part: int
     """The place of its part."""
     scope: str
-    """Where all rows of the part are from, as far as the sentence does not say it."""
+    """The common origin of the part's rows, unless the sentence names it."""
 
 
 def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[PageFinding]:
@@ -91,7 +91,7 @@ def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[PageFindin
 
 
 def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
-    """Return what brackets enclose in the sentences of some parts; empty: there are none."""
+    """Return a sentence on the brackets in some parts; empty if there are none."""
     texts = {
         describe_brackets(results.rows)
         for results, sentences in parts
@@ -103,7 +103,7 @@ def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
 
 
 def weight_of(results: Results) -> int:
-    """Return the place of a kind of rows among all, by what readers look for first."""
+    """Return the rank of a kind of rows in the order of readers' interest."""
     name = results.kind.name
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 

@@ -1,4 +1,4 @@
-"""Which tests made the p-values of some rows, by the column `test`."""
+"""The procedures behind the p-values of some rows, by the column `test`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ class Results:
     left_out: int = 0
     """Rows of the file beyond `MOST_ROWS`."""
     run: Run | None = None
-    """How the file was made; None: neither the file nor one beside it says so."""
+    """How the file was made; None if neither the file nor its sidecar says so."""
     is_changed: bool = False
     """Whether the file has changed since that run wrote it."""
 

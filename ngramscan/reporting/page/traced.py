@@ -29,7 +29,7 @@ class Note:
 
     text: str
     source: str
-    """A document with it; empty: none is known."""
+    """A document with it; empty if none is known."""
     url: str = ""
 
 
@@ -45,7 +45,7 @@ class TracedText:
     is_masked: Sequence[bool]
     """Whether all words of a span are in the question or prompt, too."""
     remark: str
-    """Says how much of it is left out; empty: nothing."""
+    """How much of it is left out; may be empty."""
 
     @property
     def size_bytes(self) -> int:
@@ -66,9 +66,9 @@ class TracedTexts:
 
 
 def mark_texts(results: Results, most_bytes: int) -> TracedTexts | None:
-    """Return the first texts of a file of spans; None: it has other rows, or lacks the texts.
+    """Return the first texts of a file of spans; None for other rows, or without the texts.
 
-    An InputError says that spans and texts don't belong together.
+    An InputError says that spans and texts don't match.
     """
     if results.kind.name != "trace --spans" or "output" not in results.columns:
         return None
@@ -129,7 +129,7 @@ def _mark(place: str, name: str, output: str, rows: Sequence[_Row]) -> TracedTex
 
 
 def _note(row: _Row, unit: str, is_whole: bool) -> Note:
-    """Return what is known of a span; one that is cut by the next is quoted whole."""
+    """Return the note about a span; if it is cut by the next one, with its whole text."""
     occurrences, documents = row["occurrences"], row.get("documents")
     unknown = "an unknown number of occurrences"
     count = unknown if occurrences is None else counted(occurrences, "occurrence")

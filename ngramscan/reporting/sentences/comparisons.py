@@ -25,7 +25,7 @@ _WHERE = ("dataset", "model", "group", "rule")
 _MOST_LISTS = 3
 """Lists of ranks, and pairs with averages, that have a sentence each."""
 _MOST_RANKED = 4
-"""Places of a list that a sentence has."""
+"""Ranks of a list in a sentence."""
 _AVERAGE = MeasureWords("difference", unit=" points")
 _AVERAGES = {
     "micro": "The micro average",
@@ -35,7 +35,7 @@ _AVERAGES = {
 
 
 def _verbs(row: Row) -> Verbs:
-    """Return what a method is, compared with another: accuracies are those of right answers."""
+    """Return the verbs for a comparison: accuracies of right answers, or scores."""
     scale, test = row.get("scale"), row.get("test")
     # Rows without a scale have it in their test, if it is McNemar's.
     is_binary = scale == "right or wrong" if scale else not test or "McNemar" in test
@@ -56,7 +56,7 @@ def _compared_problems(row: Row) -> str:
 
 
 def _how_scored(row: Row) -> list[str]:
-    """Return what scores were weighed by, and from which value on they were right."""
+    """Return the weights of scores, and the threshold from which on they count as right."""
     texts = []
     if weight := row.get("weight"):
         texts.append(f"weighted by {named(weight)}")
@@ -66,7 +66,7 @@ def _how_scored(row: Row) -> list[str]:
 
 
 def _accuracies(row: Row) -> str:
-    """Return the two accuracies in words; empty: one of them is unknown."""
+    """Return the two accuracies in words; empty if one of them is unknown."""
     pair = [row.get(f"accuracy_{side}") for side in ("treatment", "baseline")]
     if None in pair:
         return ""
@@ -83,7 +83,7 @@ COMPARED = Difference(
     _how_scored,
     _accuracies,
 )
-"""How comparisons of methods are called, here and where they are linked with prevalence."""
+"""The words for comparisons of methods, here and for links with prevalence."""
 
 
 def say_comparisons(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:

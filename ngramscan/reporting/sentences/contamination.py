@@ -63,7 +63,7 @@ def _how_many(rows: Sequence[Row]) -> str:
 
 
 def _occurs(rule: object, corpus: str, n: int) -> str:
-    """Return what dirty questions do, as a clause that names the rule."""
+    """Return the predicate of dirty questions, with the rule."""
     s = "s" if n < 2 else ""
     parsed = _RULE.fullmatch(str(rule))
     if not parsed:
@@ -121,7 +121,7 @@ def _is_bracketed(row: Row) -> bool:
 
 
 def _share(row: Row) -> str:
-    """Return the share of dirty questions in one corpus, or its limits if it is not known."""
+    """Return the share of dirty questions in one corpus; if it is unknown, its limits."""
     entries, population = row["entries"], row.get("population")
     is_sample = population is not None and population > entries
     which = f"the {count_of(row['population'] if is_sample else entries, 'question')}"

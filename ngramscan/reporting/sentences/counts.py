@@ -12,7 +12,7 @@ from ngramscan.reporting.snapshots import times_of
 from ngramscan.reporting.summaries.numbers import LEAST_BYTES
 
 _MOST_NAMED = 2
-"""Corpora whose counts are said one by one, where sizes don't allow to compare them."""
+"""Maximum corpora with separate counts in a sentence, if sizes don't allow a comparison."""
 
 
 def say_counts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -94,7 +94,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
 
 
 def equals(value: float, rows: Sequence[Row], column: str) -> str:
-    """Return how many others of some rows have the same value; nothing if none has."""
+    """Return how many other rows have the same value; empty if none has."""
     others = sum(row.get(column) == value for row in rows) - 1
     return f", with {count_of(others, 'other')}" if others > 0 else ""
 
@@ -131,7 +131,7 @@ def _amount(row: Row) -> str:
 
 
 def with_rates(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose rate per gigabyte says something: the corpus is not small."""
+    """Return the rows with a meaningful rate per gigabyte: those of corpora that are not small."""
     rated = known_rows(rows, "per_gigabyte")
     return [row for row in rated if row.get("bytes") is None or row["bytes"] >= LEAST_BYTES]
 

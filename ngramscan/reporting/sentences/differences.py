@@ -1,6 +1,6 @@
-"""Differences of two in words: which were shown, which were not, and why.
+"""Differences between two methods in words: which were shown, which were not, and why.
 
-A difference is called one only if its interval excludes zero and its adjusted p-value is at most
+A difference counts as shown only if its interval excludes zero and its adjusted p-value is at most
 the level of each family of tests on the page, which is .05 if there is one family.
 """
 
@@ -32,7 +32,7 @@ _POINTS = MeasureWords("difference", unit=" points")
 
 
 def adjusted_p(row: Row) -> float | None:
-    """Return the p-value that allows for the number of tests; None: unknown."""
+    """Return the p-value adjusted for the number of tests; None if unknown."""
     columns = ("p_adjusted", "p_holm", "p_bh")
     adjusted = [row[column] for column in columns if row.get(column) is not None]
     return adjusted[0] if adjusted else None
@@ -48,7 +48,7 @@ def is_shown(row: Row, alpha: float = ALPHA) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Verbs:
-    """How the first of two is called, compared with the second."""
+    """The verbs for the first of two methods, compared with the second."""
 
     above: str
     below: str
@@ -56,22 +56,22 @@ class Verbs:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """How a difference is called; `say` tells of rows, each a comparison, which were shown."""
+    """The words for a kind of difference; `say` yields the sentences about its comparisons."""
 
     labels: Sequence[str]
     """The columns that say where a difference holds."""
     subjects: Callable[[Row], tuple[str, str]]
-    """The two that are compared, as at the beginning of a sentence and within one. A first one of
-    several words doesn't begin with a name, unless this is in quotes."""
+    """The two that are compared, at the beginning of a sentence and within one. If the first has
+    several words, it doesn't begin with a name, unless the name is in quotes."""
     verbs: Callable[[Row], Verbs]
     n: Callable[[Row], str]
-    """How many values were compared, in words; empty: it is not known."""
+    """The number of compared values, in words; empty if unknown."""
     more: Callable[[Row], Sequence[str]] = lambda _: ()
     """Further facts about a row, said after where it holds."""
     values: Callable[[Row], str] = lambda _: ""
-    """The two values that are compared, in words; empty: they are not known."""
+    """The two values that are compared, in words; empty if unknown."""
     topic: Callable[[Row], str] = lambda _: ""
-    """In what the two are compared, as ` in scores`, where their verb is not said."""
+    """The topic of the comparison, as ` in scores`, for sentences without its verb."""
 
     def say(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[Sentence]:
         """Yield the sentences about rows: the differences that were shown, then the others."""
@@ -107,7 +107,7 @@ class Difference:
                 yield f"{number(n_others)} other differences are shown, between other pairs."
 
     def _not_shown(self, computed: Sequence[Row], alpha: float) -> Iterator[str]:
-        """Yield that differences were not shown, with the one that is known least precisely."""
+        """Yield that differences were not shown, with the least precise one."""
         others = [row for row in computed if not is_shown(row, alpha)]
         if not others:
             return
@@ -165,7 +165,7 @@ def _nearly_shown(rows: Sequence[Row], alpha: float) -> str:
 
 
 def points_and_p(row: Row) -> str:
-    """Return a difference with its interval, and its p-value; that alone would show nothing."""
+    """Return a difference with its interval and its p-value."""
     p, ends = adjusted_p(row), _POINTS.ends(row)
     interval = f" [{ends}]" if ends else ""
     text = f"{_POINTS.text(row['difference'])} points{interval}"
@@ -173,12 +173,12 @@ def points_and_p(row: Row) -> str:
 
 
 def _weight(row: Row) -> tuple[bool, float]:
-    """Return how much a difference says: all models together say most, then the largest."""
+    """Return the weight of a difference: all models together first, then by size."""
     return row.get("model") == ALL, abs(row["difference"])
 
 
 def _within(subject: str) -> str:
-    """Return the first words of a sentence as they are within one."""
+    """Return the first words of a sentence in the form they have within a sentence."""
     if " " not in subject or subject.startswith("“"):
         return subject
     return f"{subject[0].lower()}{subject[1:]}"
@@ -212,7 +212,7 @@ def gaps_of_differences(rows: Sequence[Row], computed: Sequence[Row]) -> Iterato
 
 
 def why_not(row: Row, alpha: float) -> str:
-    """Return why a difference was not shown, if its interval or its p-value alone would show it."""
+    """Return why a difference is not shown although its interval or its p-value alone would do."""
     (low, high), p = _POINTS.interval(row), adjusted_p(row)
     if low is None or high is None:
         return ""

@@ -47,7 +47,7 @@ def _largest(rows: Sequence[Row], prefix: str) -> Row:
 
 
 def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
-    """Say in how many documents a phrase is, of how many, and how often in each of them."""
+    """Say how many documents contain a phrase, of how many, and how often each does."""
     subject = phrase_of(row, "pattern")
     if prefix:
         subject = f"As n-grams of tokens, {subject}"
@@ -64,7 +64,7 @@ def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
 
 
 def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
-    """Return in how many documents a phrase is, and among how many phrases that is the most."""
+    """Return the number of documents with a phrase, as the most of all phrases."""
     name, where = f"{prefix}documents", corpus(row.get("index"))
     in_index = [candidate for candidate in rows if candidate.get("index") == row.get("index")]
     if len(in_index) == 1:
@@ -75,13 +75,13 @@ def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
 
 
 def _is_large(row: Row, prefix: str) -> bool:
-    """Tell whether a rate per million documents says something: the corpus is not small."""
+    """Tell whether a rate per million documents is meaningful: the corpus is not small."""
     rate = row.get(f"{prefix}documents_per_million")
     return not rate or row[f"{prefix}documents"] / rate * 1e6 >= LEAST_DOCUMENTS
 
 
 def _with_limits(row: Row, name: str) -> str:
-    """Return a value with its limits, an exact one alone; empty: it is unknown."""
+    """Return a value, with its limits unless it is exact; empty if unknown."""
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
     if value is None:
         return ""
@@ -93,7 +93,7 @@ def _with_limits(row: Row, name: str) -> str:
 
 
 def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
-    """Say in which corpora a phrase is in most and in fewest documents of a million."""
+    """Say in which corpora a phrase is in the most and the fewest documents per million."""
     name = f"{prefix}documents_per_million"
     places = [
         row
@@ -114,7 +114,7 @@ def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[S
 
 
 def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
-    """Say between what the documents of a phrase are where hidden parts of them matter."""
+    """Give both estimates of a phrase's documents, if truncated documents matter."""
     lower, upper = (f"{prefix}documents_{end}_estimate" for end in ("lower", "upper"))
     unknown = [row for row in rows if row.get(f"{prefix}documents") is None]
     estimates = known_rows(known_rows(unknown, lower), upper)

@@ -21,7 +21,7 @@ from ngramscan.reporting.sentences.sentence import Sentence
 
 _WHERE = ("dataset", "model", "group", "rule")
 _MOST_ROWS = 2
-"""Rows, or groups of them, that have sentences each."""
+"""Maximum rows, or groups of rows, with a sentence each."""
 _MOST_METHODS = 4
 _SELECTION = MeasureWords(
     "selection_accuracy", unit="%", limits=("selection_low", "selection_high")
@@ -40,7 +40,7 @@ def _together_first(rows: Iterable[Row]) -> list[Row]:
 
 
 def _noun(row: Row) -> str:
-    """Return what is counted: several models have an answer each to a problem."""
+    """Return the noun for what is counted: problems, or their pairs with several models."""
     return "pairs of a problem and a model" if row.get("model") == ALL else "problems"
 
 
@@ -133,7 +133,7 @@ def _cost(row: Row, *, is_first: bool) -> str:
 
 
 def _say_frontier(group: Sequence[Row]) -> Iterator[Sentence]:
-    """Yield which methods no other one equals in both accuracy and tokens."""
+    """Yield the methods that no other one matches in both accuracy and tokens."""
     best = [row for row in group if row.get("on_frontier")]
     if len(group) < 2 or not best:
         return

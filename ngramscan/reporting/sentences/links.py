@@ -31,18 +31,18 @@ _FREQUENT = {
     "occurrences": ("occur", "as often"),
     "documents": ("are in", "as many documents"),
 }
-"""How prevalence is called, by the unit of the counts."""
+"""The words for prevalence, by the unit of the counts."""
 _PLACEBO = "placebo"
 _USUAL_COUNTS = "prevalence"
 
 
 def _groups(row: Row) -> str:
-    """Return how many groups of problems a slope is from."""
+    """Return the number of groups of problems behind a slope."""
     return "" if row.get("groups") is None else f"n = {count_of(row['groups'], 'group')}"
 
 
 def _counts(row: Row) -> list[str]:
-    """Return by which counts a slope is, and without which groups."""
+    """Return the counts that a slope is based on, and the groups that are left out."""
     name, _, left_out = str(row.get("counts") or "").partition(" without ")
     texts = []
     if name not in {"", _USUAL_COUNTS}:
@@ -121,7 +121,7 @@ def say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
 
 
 def _as_difference(row: Row) -> Row:
-    """Return a row of slopes as one of differences."""
+    """Return a row of slopes in the form of a row of differences."""
     return {**row, **{f"difference{end}": row.get(f"slope{end}") for end in ("", "_low", "_high")}}
 
 

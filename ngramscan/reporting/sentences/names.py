@@ -52,7 +52,7 @@ def named(name: object) -> str:
 
 
 def corpus(index: object) -> str:
-    """Return the name of a corpus in a sentence, or what stands for all of them."""
+    """Return the name of a corpus in a sentence, or a phrase for all corpora together."""
     if index is None or index == "":
         return "a corpus without a name"
     return _TOGETHER["index"] if index == UNION else named(index)
@@ -97,7 +97,7 @@ def _is_number(text: str) -> bool:
 
 
 def _is_telling(column: str, name: object, rows: Sequence[Row]) -> bool:
-    """Tell whether a name is said: it may be that of all rows."""
+    """Tell whether a sentence needs a name: not if all rows have it."""
     if len(rows) == 1 or column in _ALWAYS_NAMED:
         return True
     return any(row.get(column) != name for row in rows)

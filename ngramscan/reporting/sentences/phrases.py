@@ -17,7 +17,7 @@ from ngramscan.reporting.sentences.sentence import Sentence
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
-"""The level of a page: it has a false claim in at most one of twenty cases."""
+"""The familywise level of a page: at most one in twenty has a false claim."""
 _QUOTED = re.compile("“[^”]*”")
 _MOST_LISTED = 6
 
@@ -28,21 +28,21 @@ class MeasureWords:
 
     value: str
     unit: str = ""
-    """`%` or ` points`: the value is a fraction."""
+    """`%` or ` points` if the value is a fraction."""
     limits: tuple[str, str] | None = None
-    """The columns of its interval; None: `VALUE_low` and `VALUE_high`."""
+    """The columns of its interval; None for `VALUE_low` and `VALUE_high`."""
 
     def text(self, value: float) -> str:
         """Return a value without its unit."""
         return number(value, is_share=bool(self.unit))
 
     def interval(self, row: Row) -> tuple[float | None, float | None]:
-        """Return the limits of a row; None: unknown, or there is none on that side."""
+        """Return the limits of a row, each None if unknown or unbounded."""
         low, high = self.limits or (f"{self.value}_low", f"{self.value}_high")
         return row.get(low), row.get(high)
 
     def ends(self, row: Row) -> str:
-        """Return the limits of a row in words; nothing where there is no interval."""
+        """Return the limits of a row in words; empty without an interval."""
         limits, unit = self.interval(row), self.unit.removesuffix(" points")
         if limits in {(None, None), (row[self.value],) * 2}:
             return ""
@@ -90,7 +90,7 @@ def ordinal(n: int) -> str:
 
 
 def more_in_table(n: int, noun: str, group: str = "") -> Iterator[Sentence]:
-    """Yield how many things of a kind have no sentence, if there are any: `2 pairs of methods`."""
+    """Yield how many things have no sentence, if any: `2 further pairs of methods`."""
     group = f" of {group}" if group else ""
     if n == 1:
         yield Sentence(f"The table has one further {noun}{group}.")

@@ -19,7 +19,7 @@ from ngramscan.reporting.sentences.sentence import Sentence
 _WHERE = ("dataset", "model", "rule")
 _CURVE = (*_WHERE, "baseline", "treatment", "epochs", "difference")
 _MOST_PLANS = 3
-"""Plans that have a sentence each."""
+"""Maximum plans with a sentence each."""
 
 
 def say_plans(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -43,7 +43,7 @@ def _needed(row: Row) -> str:
 
 
 def _at_hand(row: Row) -> str:
-    """Return what the problems at hand show."""
+    """Return the power of the available problems, and the difference that they can show."""
     n, power, detectable = (row.get(name) for name in ("n", "power", "detectable"))
     if n is None or (power is None and detectable is None):
         return ""

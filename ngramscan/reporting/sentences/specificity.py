@@ -28,7 +28,7 @@ _SCOPE = ("dataset", "model")
 
 
 def say_tiers(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
-    """Yield how many patterns are in their declared tier, and which one tells most."""
+    """Yield how many patterns are in their declared tier, and the most specific one."""
     broadest_rows = broadest(rows)
     judged = known_rows(broadest_rows, "agrees")
     if judged:

@@ -43,7 +43,7 @@ def title_of(results: Iterable[Results]) -> str:
 
 
 def _describe(family: Sequence[Results]) -> tuple[str, bool]:
-    """Return what the rows of a family are about, and whether this begins with a name."""
+    """Return the subject of a family's rows, and whether it begins with a name."""
     order = [*_SUBJECTS]
     subject = _SUBJECTS[min((result.kind.name for result in family), key=order.index)]
     text = subject.describe([row for result in family for row in result.rows])
@@ -65,7 +65,7 @@ def _values(rows: Sequence[Row], *columns: str) -> list[str]:
 
 
 def _names(rows: Sequence[Row], columns: Sequence[str], singular: str, plural: str) -> str:
-    """Return a few names, or the number of many; empty: there are none."""
+    """Return a few names, or the number of many; empty without names."""
     names = _values(rows, *columns)
     if len(names) <= _MOST_NAMED:
         return listed([named(name) for name in names])
@@ -108,7 +108,7 @@ def _say_totals(rows: Sequence[Row]) -> str:
 
 
 def _say_entries(rows: Sequence[Row]) -> str:
-    """Return how many questions were looked for, and where."""
+    """Return the number of questions, and the corpora that were searched."""
     ids = len(_values(rows, "id")) or max((row.get("entries") or 0 for row in rows), default=0)
     questions = amount(ids, "question") if ids else "questions"
     benchmarks = _names(rows, ("dataset",), "benchmark", "benchmarks")
@@ -147,7 +147,7 @@ def _say_scores(rows: Sequence[Row]) -> str:
 
 
 def _say_comparisons(rows: Sequence[Row]) -> str:
-    """Return `f-1 against cot and pot`; if all were compared with all, their names."""
+    """Return `f-1 against cot and pot`; if all were compared with each other, their names."""
     treatments, baselines = (set(_values(rows, name)) for name in ("treatment", "baseline"))
     if treatments & baselines or not (treatments and baselines):
         methods = _names(rows, ("treatment", "baseline"), "method", "methods") or "two methods"

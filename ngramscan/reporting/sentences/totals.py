@@ -1,8 +1,9 @@
 """Whose phrases are more frequent: totals of methods, and ratios of two methods.
 
-Ratios of sums depend on the lengths of the lists, so nothing is said of them. A ratio of geometric
-means has an interval over phrases that were chosen by hand, and no p-value that could be adjusted
-for the number of ratios: sentences say which intervals have 1, and claim nothing by the others.
+Ratios of sums depend on the lengths of the lists, so sentences leave them out. The interval of a
+ratio of geometric means is over phrases that were chosen by hand, and it has no p-value that could
+be adjusted for the number of ratios: sentences say which intervals include 1, and claim nothing
+about the others.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _COMPARED: Mapping[str, tuple[str, str]] = {
 """Words on a ratio of two methods: those before the ratio, and those after it."""
 _PER_MILLION = ("documents_per_million", "token_documents_per_million")
 LEAST_DOCUMENTS = 1_000
-"""In a smaller corpus a rate per million documents says nothing."""
+"""Minimum documents of a corpus for a meaningful rate per million."""
 _PER_PHRASE = ("ratio_of_geometric_means", "token_ratio_of_geometric_means")
 
 
@@ -52,7 +53,7 @@ def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 
 def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the totals of corpora, without those of one kind of phrases beside others of all."""
+    """Yield the totals of corpora; those of one kind of phrases only if there are no others."""
     of_corpora = [row for row in rows if is_one_corpus(row.get("index"))]
     names = ("index", "tiers", "method", "versus")
     for group in group_rows(of_corpora, *names).values():
@@ -112,14 +113,14 @@ def _of_method(statistic: str, rows: Sequence[Row]) -> str:
 
 
 def _undecided(row: Row) -> str:
-    """Return that an estimated ratio shows no difference; nothing if it is exact, or shows one."""
+    """Return that an estimated ratio shows no difference; empty if it is exact, or shows one."""
     low, high = row.get("low"), row.get("high")
     is_exact = low is None or low == high
     return "" if is_exact or not _has_one(row) else " (no difference is shown)"
 
 
 def _times(row: Row) -> str:
-    """Return how many times; nothing for exactly once."""
+    """Return how many times; empty for exactly once."""
     text = _ratio(row)
     return "" if text == "1" else f"{text} times "
 
@@ -141,7 +142,7 @@ def _ratio(row: Row) -> str:
 
 
 def _say_elsewhere(first: Sequence[Row], rows: Sequence[Row]) -> Iterator[Sentence]:
-    """Say between which ratios other corpora are, and where another method is ahead."""
+    """Give the range of ratios in other corpora, and those where the other method is ahead."""
     if not rows:
         return
     sides = {(row.get("method"), row.get("versus")): row["value"] >= 1 for row in first}
@@ -163,9 +164,9 @@ def _range(rows: Sequence[Row]) -> str:
 
 
 def _otherwise(is_above: bool, rows: Sequence[Row]) -> str:
-    """Return in which corpora a ratio is on the other side of 1; nothing if in none.
+    """Return the corpora in which a ratio is on the other side of 1; empty if there are none.
 
-    An estimated ratio is there only if all of its interval is.
+    An estimated ratio counts only if its whole interval is there.
     """
     others = [row for row in rows if _is_beyond(row, not is_above)]
     if not others:
@@ -209,7 +210,7 @@ def _say_per_million(rows: Sequence[Row]) -> Iterator[Sentence]:
 
 
 def _documents_of(rate: Row, rows: Sequence[Row]) -> float:
-    """Return the number of all documents, by a total and its rate; 0: it is unknown."""
+    """Return the number of all documents, from a total and its rate; 0 if unknown."""
     names = ("index", "method", "kind")
     counts = [
         row["value"]
@@ -238,7 +239,7 @@ def _say_per_phrase(rows: Sequence[Row]) -> Iterator[Sentence]:
 
 
 def _in_short(rows: Sequence[Row], index: object) -> str:
-    """Return that phrase by phrase no difference is shown in a corpus; nothing if one may be."""
+    """Return that phrase by phrase no difference is shown in a corpus; empty if one may be."""
     ratios = [
         row
         for row in known_rows(rows, "low")
@@ -250,7 +251,7 @@ def _in_short(rows: Sequence[Row], index: object) -> str:
 
 
 def _judged(ratios: Sequence[Row]) -> str:
-    """Return what the intervals of some ratios say of a ratio of 1."""
+    """Return whether the intervals of some ratios include 1."""
     with_limits = [row for row in ratios if row.get("low") is not None]
     if not with_limits:
         return ", without an interval"
@@ -275,7 +276,7 @@ def _has_one(row: Row) -> bool:
 def largest_share(of_one: Mapping[str, Row]) -> float | None:
     """Return the largest phrase's share of a method's occurrences, each place counted once.
 
-    None: it is unknown, or the phrase is an end of environments, whose places don't count.
+    None if it is unknown, or if the phrase ends environments, whose places don't count.
     """
     count, union = (
         of_one.get(statistic, {}).get("value")

@@ -34,7 +34,7 @@ _OUTPUT = ("index", "dataset", "model", "prompt", "id")
 
 
 def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
-    """Yield which share of the words of outputs a corpus has, by prompt, and the longest span."""
+    """Yield the share of outputs' words that are in a corpus, by prompt, and the longest span."""
     every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
     for (index,), group in _by_corpus(every):
         shares = [
@@ -114,7 +114,7 @@ def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 
 def length_of(rows: Sequence[Row]) -> int:
-    """Return the length of spans that is said of a curve: a usual one, or else the shortest."""
+    """Return the length of spans to report from a curve: a usual one, or else the shortest."""
     lengths = {int(row["length"]) for row in rows}
     return _USUAL_LENGTH if _USUAL_LENGTH in lengths else min(lengths)
 

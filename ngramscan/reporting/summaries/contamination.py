@@ -37,7 +37,7 @@ def summarize_shares(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
 
 def _share_of(rows: Sequence[Row], verdict: object) -> str:
-    """Return the share of a class with its interval; of unknown ones the interval alone."""
+    """Return the share of a class with its interval; if it is unknown, the interval alone."""
     row = next((row for row in rows if row["verdict"] == verdict), None)
     if row is None:
         return UNKNOWN

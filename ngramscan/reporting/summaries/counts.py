@@ -35,7 +35,7 @@ class Phrase:
     rows: Mapping[str, Sequence[Row]]
 
     def sum_of(self, column: str, index: str) -> float | None:
-        """Return the sum of a column in a corpus; None: it is unknown there."""
+        """Return the sum of a column in a corpus; None if it is unknown there."""
         rows = self.rows.get(index, ())
         known_cells = known_rows(rows, column)
         if not rows or len(known_cells) < len(rows):
@@ -47,7 +47,7 @@ class Phrase:
         return any(row.get("estimated") for row in self.rows.get(index, ()))
 
     def limits(self, column: str, index: str) -> tuple[float, float] | None:
-        """Return the limits of an estimate; None: it has none, or is a sum of several."""
+        """Return the limits of an estimate; None if it has none, or is a sum of several."""
         rows = self.rows.get(index, ())
         if len(rows) != 1:
             return None
@@ -60,7 +60,7 @@ class Phrase:
 
 
 def summarize_counts(rows: Sequence[Row], most: int) -> list[SummaryTable]:
-    """Return the phrases × corpora, the most frequent first; token-level indexes are apart."""
+    """Return the phrases × corpora, most frequent first, with separate tables for tokens."""
     of_bytes, of_tokens = known_rows(rows, "occurrences"), known_rows(rows, "token_occurrences")
     tables = _tables_of_bytes(of_bytes, most) if of_bytes else []
     if of_tokens and most:
@@ -81,7 +81,7 @@ def has_all(rows: Sequence[Row], column: str) -> bool:
 
 
 def has_rates(rows: Sequence[Row]) -> bool:
-    """Tell whether all rows have a rate per gigabyte that says something."""
+    """Tell whether all rows have a meaningful rate per gigabyte."""
     is_large = all((row.get("bytes") or 0) >= LEAST_BYTES for row in rows)
     return is_large and has_all(rows, "per_gigabyte")
 
@@ -160,7 +160,7 @@ def _phrase_table(
 
 
 def largest_first(phrases: Sequence[Phrase], column: str, most: int) -> list[Phrase]:
-    """Return at most some phrases: in their order if all have room, else the largest first."""
+    """Return at most `most` phrases: in their order if all fit, else the largest first."""
     occurring = [phrase for phrase in phrases if phrase.total(column) > 0]
     if len(phrases) <= most and not any(phrase.method for phrase in phrases):
         return [*phrases]
@@ -189,7 +189,7 @@ def _with_limits(phrase: Phrase, column: str, index: str) -> str:
 
 
 def _sizes(rows: Sequence[Row], names: ShortNames) -> tuple[str, list[str]] | None:
-    """Return the sizes of the corpora and their unit; None: no size is known."""
+    """Return the sizes of the corpora and their unit; None if no size is known."""
     sizes = {str(row["index"]): row["bytes"] for row in known_rows(rows, "bytes")}
     if not sizes:
         return None
@@ -217,7 +217,7 @@ def note_on(
     column: str,
     columns: Mapping[str, Sequence[str]],
 ) -> str:
-    """Return how many phrases a table leaves out, and what its signs mean."""
+    """Return a note: how many phrases a table leaves out, and the meaning of its signs."""
     left_out = [phrase for phrase in phrases if phrase not in listed]
     nowhere = sum(phrase.total(column) == 0 for phrase in left_out)
     notes = [left_out_note(len(left_out), nowhere, is_all=not listed)]

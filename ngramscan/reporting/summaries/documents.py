@@ -25,11 +25,11 @@ _EACH = "times in each"
 """The column of occurrences per document, which a phrase without documents lacks."""
 TOKENS = "token_"
 _SAMPLED = "files"
-"""The estimator of a corpus of which some files were read."""
+"""The estimator for a sample of a corpus's files."""
 
 
 def summarize_documents(rows: Sequence[Row], most: int) -> list[SummaryTable]:
-    """Return the phrases × corpora, those in most documents first; token-level ones are apart."""
+    """Return the phrases × corpora, those in most documents first; tables for tokens follow."""
     tables = []
     for prefix in ("", TOKENS):
         of_unit = [row for row in rows if row.get(f"{prefix}occurrences") is not None]
@@ -92,7 +92,7 @@ def _sum_of(group: Sequence[Row], prefix: str) -> float:
 
 
 def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, ScaledUnit]:
-    """Return the column that is shown: documents per million where all corpora tell their size."""
+    """Return the column to show: documents per million if all corpora have a known size."""
     rate = f"{prefix}documents_per_million"
     counts = known_rows(rows, f"{prefix}documents")
     is_known = len(counts) == len(rows) and all(row.get(rate) is not None for row in counts)
@@ -136,7 +136,7 @@ def _columns_of_one(
 
 
 def interval_of(row: Row, name: str, unit: ScaledUnit, show: Callable[[Any], str] = cell) -> str:
-    """Return a value with its limits; an exact one alone, and two estimates where it is unknown."""
+    """Return a value, with its limits unless it is exact; if unknown, two estimates."""
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
     lower, upper = row.get(f"{name}_lower_estimate"), row.get(f"{name}_upper_estimate")
     if value is None:
@@ -149,7 +149,7 @@ def interval_of(row: Row, name: str, unit: ScaledUnit, show: Callable[[Any], str
 
 
 def _sign(row: Row) -> str:
-    """Return the sign of estimates from files that were read; nothing for other numbers."""
+    """Return the sign of estimates from a sample of files; empty for other numbers."""
     return "≈" if row.get("estimator") == _SAMPLED else ""
 
 
@@ -184,7 +184,7 @@ def summarize_document_totals(rows: Sequence[Row]) -> list[SummaryTable]:
 
 
 def _have_rates(lists: TotalsByList, indexes: Sequence[str], statistic: str) -> bool:
-    """Tell whether all corpora have rates that say something: none is unknown or small."""
+    """Tell whether all corpora have meaningful rates: no size is unknown or small."""
     for index in indexes:
         of_index = [by_index.get(index, {}) for by_index in lists.values()]
         pairs = [
@@ -192,7 +192,7 @@ def _have_rates(lists: TotalsByList, indexes: Sequence[str], statistic: str) -> 
         ]
         upper = [(_upper(total), _upper(rate)) for total, rate in pairs]
         sizes = [total / rate * 1e6 for total, rate in upper if total and rate]
-        # Without any document, the size can't be told.
+        # Without any document, the size is unknown.
         if not sizes or min(sizes) < LEAST_DOCUMENTS:
             return False
     return True
@@ -251,7 +251,7 @@ def _table_of_methods(
 
 
 def _with_bounds(note: str, columns: Mapping[str, Sequence[str]]) -> str:
-    """Return a note, and what the signs in some columns mean."""
+    """Return a note, followed by the meaning of the signs in some columns."""
     cells = [text for name, texts in columns.items() if name != _EACH for text in texts]
     notes = [note]
     if any(text.startswith("≤") for text in cells):

@@ -1,4 +1,4 @@
-"""Rows of `blend` → prompts × methods, and what prefixes keep when a solver follows."""
+"""Rows of `blend` → prompts × methods, and the retention of prefixes' markers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ngramscan.reporting.sentences.shares import broadest, interval_of, share_te
 from ngramscan.reporting.summaries.table import SummaryTable
 
 _MOST_WITH_INTERVALS = 4
-"""Methods whose shares have room for their intervals."""
+"""Maximum number of methods with intervals."""
 _LEAST_PROMPTS = 5
 _MOST_RETENTIONS = 6
-"""More comparisons are said in a sentence alone."""
+"""More comparisons have only a sentence."""
 STAR = "*: the prompt has the method, alone or joined to others"
 
 
@@ -75,7 +75,7 @@ def _share_in(rows: Sequence[Row], method: str, *, has_interval: bool) -> str:
 
 
 def summarize_retention(rows: Sequence[Row], most: int) -> list[SummaryTable]:
-    """Return how many outputs keep the markers of a prefix; none if there are many comparisons."""
+    """Return how many outputs keep the markers of a prefix; empty with many comparisons."""
     if not 0 < len(rows) <= min(_MOST_RETENTIONS, most):
         return []
     scopes = {(row["dataset"], row["model"]) for row in rows}

@@ -1,4 +1,4 @@
-"""Names of corpora as short as the columns of a table need them, and what was left out."""
+"""Short names of corpora for the columns of a table, and a note on what they omit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ShortNames:
 
     short: dict[str, str]
     note: str
-    """How to read the short ones; empty: they are the long ones."""
+    """How to read the short names; empty if they are the long ones."""
 
     def of(self, name: object) -> str:
         """Return the short name of one of the corpora."""
@@ -29,9 +29,9 @@ class ShortNames:
 
 
 def short_names(names: Iterable[object]) -> ShortNames:
-    """Return the names of some corpora without what several of them share.
+    """Return the names of some corpora without their common start and end.
 
-    Snapshots of the crawl are called by their week, other hosted ones as the catalog calls them.
+    Crawl snapshots are named by their week, other hosted corpora by their alias in the catalog.
     """
     corpora = [*dict.fromkeys(map(str, names))]
     if len(corpora) < 2:
@@ -66,7 +66,7 @@ def _about_crawls(crawls: Sequence[str], short: dict[str, str]) -> list[str]:
 
 
 def _shared(names: Sequence[str]) -> tuple[str, str]:
-    """Return the start and the end that some names share, of whole parts, and never a whole one."""
+    """Return the common start and end of some names, in whole parts, never a whole name."""
     if len(names) < 2:
         return "", ""
     start = _common_start(names)
@@ -92,15 +92,15 @@ def _common_start(names: Sequence[str]) -> str:
 
 
 def alias_of(name: str) -> str:
-    """Return the short name that the catalog has for a hosted corpus; others keep theirs."""
+    """Return the catalog's short name of a hosted corpus; other names are unchanged."""
     hosted = find_hosted(name)
     return hosted.alias if hosted else name
 
 
 def last_names(names: Iterable[Any]) -> dict[Any, str]:
-    """Return the names of corpora as figures have them, as short as they differ.
+    """Return the names of corpora for figures, shortened as long as they stay distinct.
 
-    Hosted ones have their short name, others the last part of their path.
+    Hosted corpora have their short name, others the last part of their path.
     """
     short = {name: _last_part(alias_of(str(name))) for name in names}
     times = Counter(short.values())

@@ -25,7 +25,7 @@ def summarize_tiers(rows: Sequence[Row], most: int) -> list[SummaryTable]:
         return []
     tables = [_table_of_tiers(broadest_rows)]
     others = [row for row in with_ratio if not row.get("agrees")]
-    # An interval within other tiers says more than one that reaches into several.
+    # An interval within other tiers is stronger evidence than one that spans several.
     others.sort(key=lambda row: (bool(row.get("interval_spans_tiers")), -row["ratio"]))
     if others and most:
         left_out = len(others) - len(others[:most])

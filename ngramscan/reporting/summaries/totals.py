@@ -24,7 +24,7 @@ from ngramscan.reporting.summaries.table import SummaryTable
 
 _ORDER = ("T1", "T2", "T3", "T1+T2")
 WIDEST = 100
-"""An interval of a ratio whose limits differ by a larger factor says nothing."""
+"""Intervals of ratios whose limits differ by a larger factor are uninformative."""
 _MOST_RATIOS = 2
 _MOST_LOST = 3
 """More corpora without counts are not named."""
@@ -36,7 +36,7 @@ TotalsByList = dict[tuple[str, str], dict[str, OfOne]]
 
 
 def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
-    """Return the methods × tiers × corpora; of a single corpus, ratios of two methods, too."""
+    """Return the methods × tiers × corpora; for a single corpus, also ratios of two methods."""
     lists = lists_of(rows)
     every = dict.fromkeys(index for by_index in lists.values() for index in by_index)
     indexes = [index for index in every if has_values(lists, index)]
@@ -55,7 +55,7 @@ def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
 
 
 def has_values(lists: TotalsByList, index: str) -> bool:
-    """Tell whether anything is known of a corpus."""
+    """Tell whether a corpus has any known total."""
     rows = [row for by_index in lists.values() for row in by_index.get(index, {}).values()]
     return any(row.get("value") is not None for row in rows)
 
@@ -63,7 +63,7 @@ def has_values(lists: TotalsByList, index: str) -> bool:
 def without_others(
     table: SummaryTable, requested: Collection[str], counted: Sequence[str], what: str = "counts"
 ) -> SummaryTable:
-    """Return a table that says which corpora it lacks, and of which single one it is."""
+    """Return a table with a note on missing corpora; a single remaining one is in the title."""
     lost = [index for index in requested if index not in counted]
     if not lost:
         return table
@@ -104,13 +104,13 @@ def _has(lists: TotalsByList, index: str, statistic: str) -> bool:
 
 
 def value_of(of_one: OfOne | None, statistic: str) -> float | None:
-    """Return the value of a statistic; None: it is unknown."""
+    """Return the value of a statistic; None if it is unknown."""
     row = (of_one or {}).get(statistic)
     return None if row is None else row.get("value")
 
 
 def _has_rates(lists: TotalsByList, indexes: Sequence[str]) -> bool:
-    """Tell whether each corpus has a rate that says something: it is not unknown or small."""
+    """Tell whether each corpus has a meaningful rate: its size is not unknown or small."""
     for index in indexes:
         of_index = [by_index[index] for by_index in lists.values() if index in by_index]
         rates = [value_of(totals, "union_per_gigabyte") for totals in of_index]
@@ -176,7 +176,7 @@ def _table(
 
 
 def _note_on(cells: Sequence[str]) -> str:
-    """Return what the signs in some cells mean."""
+    """Return the meaning of the signs in some cells."""
     notes = []
     if any(text.startswith("≈") for text in cells):
         notes.append(f"≈: {ESTIMATED}")
@@ -232,7 +232,7 @@ def _largest(of_one: OfOne) -> str:
 
 
 def ratios_of(rows: Sequence[Row], index: str) -> list[Row]:
-    """Return the ratios of geometric means in a corpus whose interval says something.
+    """Return the ratios of geometric means in a corpus with an informative interval.
 
     Both methods occur there; the narrowest intervals come first.
     """

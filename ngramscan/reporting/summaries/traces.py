@@ -13,7 +13,7 @@ from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.table import SummaryTable
 
 _MOST_WITH_INTERVALS = 3
-"""Corpora whose shares have room for their intervals."""
+"""Maximum number of corpora with intervals."""
 
 
 def summarize_curve(
