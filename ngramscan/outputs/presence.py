@@ -206,8 +206,8 @@ def hypergeometric_tail(
 ) -> Floats:
     """Return the probability that at least `marked_drawn` of a random sample are `marked`.
 
-    `others` are not in the sample. Between integers, the gamma function interpolates the
-    terms of the hypergeometric distribution.
+    `others` are not in the sample. Between integers, the gamma function interpolates the terms of
+    the hypergeometric distribution.
     """
     arrays = (
         np.asarray(values, dtype=np.float64)
