@@ -37,10 +37,10 @@ class AlikePlaces:
             if shared[before] < size:
                 break
             yield order[before]
-        for behind in range(rank + 1, len(order)):
-            if shared[behind - 1] < size:
+        for following in range(rank + 1, len(order)):
+            if shared[following - 1] < size:
                 break
-            yield order[behind]
+            yield order[following]
 
     @cached_property
     def _lists(self) -> tuple[list[int], list[int]]:
@@ -64,8 +64,8 @@ def _levels(content: bytes) -> Sequence[Integers]:
     levels, width = [rank_keys(words.astype(np.uint64)).astype(np.int64)], WORD_BYTES
     while width < len(content) and len(np.unique(levels[-1])) <= len(content):
         ranks = levels[-1]
-        behind = np.append(ranks[width:] + 1, np.zeros(width, np.int64))
-        levels.append(rank_keys(ranks * (len(ranks) + 1) + behind).astype(np.int64))
+        next_ranks = np.append(ranks[width:] + 1, np.zeros(width, np.int64))
+        levels.append(rank_keys(ranks * (len(ranks) + 1) + next_ranks).astype(np.int64))
         width *= 2
     return levels
 
@@ -76,10 +76,14 @@ def _shared(
     """Return the lengths of the common prefixes of pairs of suffixes."""
     shared, end = np.zeros(len(places), np.int64), len(content)
     for level, ranks in reversed([*enumerate(levels)]):
-        here, there = (np.minimum(each + shared, end) for each in (places, others))
-        shared += np.where(ranks[here] == ranks[there], WORD_BYTES << level, 0)
+        ends, other_ends = (
+            np.minimum(columns_of_places + shared, end) for columns_of_places in (places, others)
+        )
+        shared += np.where(ranks[ends] == ranks[other_ends], WORD_BYTES << level, 0)
     words = np.ndarray((end + 1,), ">u8", content + WORD_BYTES * b"\xff", strides=(1,))
-    here, there = (np.minimum(each + shared, end) for each in (places, others))
-    shared += same_bytes(words[here], words[there])
+    ends, other_ends = (
+        np.minimum(columns_of_places + shared, end) for columns_of_places in (places, others)
+    )
+    shared += same_bytes(words[ends], words[other_ends])
     np.minimum(shared, end - np.maximum(places, others), out=shared)
     return shared

@@ -92,12 +92,12 @@ class ExcerptFinder:
 
         Parts of texts that matter are windows, and what windows cover that overlap or touch.
         """
-        joined, ranges = _joined(texts, windows)
+        text, ranges = _joined(texts, windows)
         self._layers = list[tuple[_CutRule, list[_Layer]]]()
         for rule in _RULES:
             if not len(ranges):
                 break
-            tokens, layers = _CutTokens(joined, rule), list[_Layer]()
+            tokens, layers = _CutTokens(text, rule), list[_Layer]()
             first = np.searchsorted(tokens.starts, ranges[:, 0] + rule.before)
             last = np.searchsorted(tokens.starts[:-2], ranges[:, 1]) - rule.open
             for size in rule.sizes:
@@ -105,7 +105,7 @@ class ExcerptFinder:
                 if is_whole.any():
                     columns = ranges[is_whole], first[is_whole], last[is_whole]
                     layers.append(_Layer(tokens, *columns, size))
-                ranges, first, last = (each[~is_whole] for each in (ranges, first, last))
+                ranges, first, last = (column[~is_whole] for column in (ranges, first, last))
             if layers:
                 self._layers.append((rule, layers))
 
@@ -211,9 +211,9 @@ class _Layer:
         self._size, hashes, n = size, tokens.hashes(size), len(tokens.starts)
         begin, end = (np.bincount(places, minlength=n) for places in (first, last - size + 1))
         self._grams = HashTable(hashes[np.flatnonzero(np.cumsum(begin - end) > 0)])
-        before, behind = tokens.starts[first] - windows[:, 0], windows[:, 1] - tokens.starts[last]
+        before, after = tokens.starts[first] - windows[:, 0], windows[:, 1] - tokens.starts[last]
         self._begin = _WindowSides(hashes[first], tokens.before(first), before)
-        self._end = _WindowSides(hashes[last - size], tokens.behind(last), behind)
+        self._end = _WindowSides(hashes[last - size], tokens.behind(last), after)
 
     def find(self, tokens: _CutTokens) -> Integers:
         """Return the ranges that may be shared: runs of grams with the adjacent tokens."""
@@ -222,8 +222,10 @@ class _Layer:
         # Of each run from the first gram that a window may begin with; most runs have none.
         is_begin = self._begin.has(hashes[grams], tokens.before(grams))
         numbers = np.arange(len(grams))
-        begun = np.maximum.accumulate(np.where(is_begin, numbers, -1))
-        grams = grams[begun >= np.maximum.accumulate(np.where(_is_run_start(grams), numbers, 0))]
+        last_begin = np.maximum.accumulate(np.where(is_begin, numbers, -1))
+        grams = grams[
+            last_begin >= np.maximum.accumulate(np.where(_is_run_start(grams), numbers, 0))
+        ]
         # To the last that one may end with.
         is_end = self._end.has(hashes[grams], tokens.behind(grams + self._size))
         runs = np.flatnonzero(_is_run_start(grams))
@@ -240,21 +242,21 @@ def _is_run_start(numbers: Integers) -> Flags:
 class _WindowSides:
     """The first or the last grams of windows with the adjacent bytes."""
 
-    def __init__(self, hashes: Words, beside: Words, sizes: Integers) -> None:
+    def __init__(self, hashes: Words, adjacent: Words, sizes: Integers) -> None:
         classes = _SIDES[np.searchsorted(_SIDES, sizes, "right") - 1]
         self._sizes = np.unique(classes)[:, None]
-        self._table = HashTable(_with_side(hashes, beside, classes))
+        self._table = HashTable(_with_side(hashes, adjacent, classes))
 
-    def has(self, hashes: Words, beside: Words) -> Flags:
+    def has(self, hashes: Words, adjacent: Words) -> Flags:
         is_present = np.zeros(len(hashes), np.bool_)
-        joined = _with_side(hashes, beside, self._sizes).ravel()
-        is_present[self._table.find(joined) % len(hashes)] = True
+        side_hashes = _with_side(hashes, adjacent, self._sizes).ravel()
+        is_present[self._table.find(side_hashes) % len(hashes)] = True
         return is_present
 
 
-def _with_side(hashes: Words, beside: Words, size: Integers) -> Words:
-    joined: Words = (hashes ^ (beside & _FIRST_BYTES[size]) * _FACTORS[1]) * _FACTORS[2]
-    return joined
+def _with_side(hashes: Words, adjacent: Words, size: Integers) -> Words:
+    side_hashes: Words = (hashes ^ (adjacent & _FIRST_BYTES[size]) * _FACTORS[1]) * _FACTORS[2]
+    return side_hashes
 
 
 def possible_windows(
@@ -264,17 +266,20 @@ def possible_windows(
 
     All compared pieces of it have to occur: 16 bytes, or half of the window, at several offsets.
     """
-    documents, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
+    documents, (text, ranges) = _beside_each_other(parts), _joined(texts, windows)
     is_possible = np.zeros(len(ranges), np.bool_)
     for wide, of_width in by_width(ranges[:, 1] - ranges[:, 0], _WIDTHS):
         candidates = of_width
         table = HashTable(wide_hashes(documents, slice(max(0, len(documents) - wide + 1)), wide))
         for offset in _COMPARED:
             starts = np.minimum(ranges[candidates, 0] + offset, ranges[candidates, 1] - wide)
-            candidates = candidates[table.find(wide_hashes(joined, starts, wide))]
+            candidates = candidates[table.find(wide_hashes(text, starts, wide))]
         is_possible[candidates] = True
     firsts = accumulate(map(len, windows), initial=0)
-    return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
+    return [
+        is_possible[at : at + len(windows_of_text)]
+        for at, windows_of_text in zip(firsts, windows, strict=False)
+    ]
 
 
 def by_width(sizes: Integers, widths: Integers) -> Iterator[tuple[int, Integers]]:
@@ -297,8 +302,10 @@ def _joined(texts: Sequence[bytes], windows: Sequence[Integers]) -> tuple[bytes,
     """Join texts; return them with the start and end of all their windows."""
     sizes = (len(text) + len(_BETWEEN) for text in texts)
     firsts = accumulate(sizes, initial=len(_BESIDE + _BETWEEN))
-    placed = [each + first for each, first in zip(windows, firsts, strict=False)]
-    return _beside_each_other(texts), np.concatenate([np.zeros((0, 2), np.int64), *placed])
+    shifted = [
+        windows_of_text + first for windows_of_text, first in zip(windows, firsts, strict=False)
+    ]
+    return _beside_each_other(texts), np.concatenate([np.zeros((0, 2), np.int64), *shifted])
 
 
 def _beside_each_other(texts: Iterable[bytes]) -> bytes:

@@ -149,8 +149,8 @@ _JAMO = "\u1160-\u11ff\ud7b0-\ud7ff\u314f-\u3163\uffc2-\uffdc"
 @cache
 def _compatible() -> FoldingStep:
     """Return the step to Unicode's form NFKC, a character with its marks at a time."""
-    joined = f"[{marks()}{_JAMO}]"
-    cluster = re.compile(rf"{joined}+|[^{marks()}{_JAMO}]{joined}*", re.DOTALL)
+    joining = f"[{marks()}{_JAMO}]"
+    cluster = re.compile(rf"{joining}+|[^{marks()}{_JAMO}]{joining}*", re.DOTALL)
     return FoldingStep((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
 
 
@@ -168,7 +168,7 @@ def folded(text: str) -> str:
 
 def folded_places(text: str) -> PlacedText:
     """Return the same, and where each character comes from."""
-    placed = PlacedText.unchanged(text)
+    folded_text = PlacedText.unchanged(text)
     for step in (*_MARKUP, *_CHARACTERS, _compatible()):
-        placed = placed.replaced(step)
-    return placed
+        folded_text = folded_text.replaced(step)
+    return folded_text

@@ -53,9 +53,11 @@ class Grams:
         hashes, offsets = _rarest(words, starts, self._sizes, gram_words)
         owners = np.repeat(np.arange(len(literals)), _STEP)
         # The word after the gram, or the last one of the literal.
-        behind = np.minimum(offsets + 8 * gram_words, self._sizes[owners] - 8)
-        places = (owners * _MOST_OFFSETS + offsets) * _MOST_BEHIND + behind - offsets
-        entries = np.stack([hashes, places.view(np.uint64), words[starts[owners] + behind]], axis=1)
+        following = np.minimum(offsets + 8 * gram_words, self._sizes[owners] - 8)
+        places = (owners * _MOST_OFFSETS + offsets) * _MOST_BEHIND + following - offsets
+        entries = np.stack(
+            [hashes, places.view(np.uint64), words[starts[owners] + following]], axis=1
+        )
         self._entries = entries[np.argsort(hashes)]  # in one row, since rows are far apart
         # Each table has room for four times as many hashes, and is of other bits.
         bits = max(16, (4 * hashes.size).bit_length())
@@ -99,8 +101,8 @@ class Grams:
             n = min(_PLACES_AT_ONCE, last - start)
             np.multiply(words[start : start + n], _FACTORS[0], out=values[:n])
             for k in range(1, self._gram_words):
-                behind = words[start + k : start + k + n]
-                values[:n] += np.multiply(behind, _FACTORS[k], out=bits[:n])
+                following = words[start + k : start + k + n]
+                values[:n] += np.multiply(following, _FACTORS[k], out=bits[:n])
             np.right_shift(values[:n], first, out=bits[:n])
             np.take(table, bits[:n].view(np.int64), out=is_gram[:n], mode="clip")
             numbers_in_part = np.flatnonzero(is_gram[:n])
@@ -129,10 +131,10 @@ class Grams:
         # `count` entries from `first` on, for each place.
         numbers = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
         entries, places, words = self._entries[numbers], np.repeat(places, count), _words(together)
-        behind = places + (entries[:, 1] % np.uint64(_MOST_BEHIND)).view(np.int64)
+        following = places + (entries[:, 1] % np.uint64(_MOST_BEHIND)).view(np.int64)
         chosen = np.flatnonzero(
             (entries[:, 0] == np.repeat(hashes, count))
-            & (entries[:, 2] == words[np.minimum(behind, len(words) - 1)])
+            & (entries[:, 2] == words[np.minimum(following, len(words) - 1)])
         )
         grams, places = entries[chosen, 1].view(np.int64) // _MOST_BEHIND, places[chosen]
         literals, offsets = np.divmod(grams, _MOST_OFFSETS)

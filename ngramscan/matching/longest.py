@@ -52,23 +52,23 @@ def longest_matches(
     documents : sequence of bytes
         The documents; some may not be UTF-8.
     """
-    lengths = [np.zeros(len(each), np.int64) for each in windows]
+    lengths = [np.zeros(len(windows_of_text), np.int64) for windows_of_text in windows]
     compared, document_bytes = list[int](), sum(map(len, documents))
-    for number, each in enumerate(windows):
-        if not len(each):
+    for number, windows_of_text in enumerate(windows):
+        if not len(windows_of_text):
             continue
-        if are_few(texts[number], each, document_bytes):
-            lengths[number] = longest_by_halving(texts[number], each, documents)
+        if are_few(texts[number], windows_of_text, document_bytes):
+            lengths[number] = longest_by_halving(texts[number], windows_of_text, documents)
         else:
             compared.append(number)
-    for some in _groups([texts[number] for number in compared], _AT_ONCE):
-        numbers = compared[some.start : some.stop]
-        joined = _Joined([texts[n] for n in numbers], [windows[n] for n in numbers])
-        longest = np.zeros(len(joined.starts), np.int64)
-        for others in _groups(documents, max(_AT_ONCE, len(joined.content))):
+    for text_group in _groups([texts[number] for number in compared], _AT_ONCE):
+        numbers = compared[text_group.start : text_group.stop]
+        texts_together = _Joined([texts[n] for n in numbers], [windows[n] for n in numbers])
+        longest = np.zeros(len(texts_together.starts), np.int64)
+        for others in _groups(documents, max(_AT_ONCE, len(texts_together.content))):
             group = documents[others.start : others.stop]
-            longest = np.maximum(longest, _longest_in(joined, group))
-        longest = np.minimum(longest, joined.stops - joined.starts)
+            longest = np.maximum(longest, _longest_in(texts_together, group))
+        longest = np.minimum(longest, texts_together.stops - texts_together.starts)
         ends = np.cumsum([len(windows[number]) for number in numbers])
         for number, of_text in zip(numbers, np.split(longest, ends[:-1]), strict=True):
             lengths[number] = of_text
@@ -92,7 +92,7 @@ class _Joined:
 
     def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers]) -> None:
         self.content = b"".join(text + _BETWEEN for text in texts)
-        sizes = [len(each) for each in windows]
+        sizes = [len(windows_of_text) for windows_of_text in windows]
         lengths = (len(text) + len(_BETWEEN) for text in texts)
         self.begins = np.array([*accumulate(lengths, initial=0)])
         """Where each text begins, followed by the total length."""
@@ -105,55 +105,61 @@ class _Joined:
         """Where the text of each window ends."""
 
 
-def _longest_in(joined: _Joined, documents: Sequence[bytes]) -> Integers:
+def _longest_in(texts_together: _Joined, documents: Sequence[bytes]) -> Integers:
     """Return the lengths of the longest matches in some documents.
 
     Usually few places of documents begin like a window, and are compared one by one. Repetitive
     texts and documents have many such places; then all places are sorted.
     """
     joined_documents = _BETWEEN.join(documents)
-    first_document = len(joined.content)
-    data = joined.content + joined_documents + MOST_WIDE * _BETWEEN
+    first_document = len(texts_together.content)
+    data = texts_together.content + joined_documents + MOST_WIDE * _BETWEEN
     in_data = slice(first_document, first_document + len(joined_documents))
-    table = SeedTable(data, joined.starts, joined.sizes, in_data)
-    is_compared = _are_few(joined, table.candidates, _PAIRS_PER_BYTE * len(data))
+    table = SeedTable(data, texts_together.starts, texts_together.sizes, in_data)
+    is_compared = _are_few(texts_together, table.candidates, _PAIRS_PER_BYTE * len(data))
     words = np.ndarray((len(data) - WORD_BYTES + 1,), ">u8", data, strides=(1,))
     pairs = table.pairs(is_compared)
-    longest = longest_of_pairs(data, words, joined.starts, joined.stops, pairs)
+    longest = longest_of_pairs(data, words, texts_together.starts, texts_together.stops, pairs)
     if not is_compared.all():
         places = table.places_of(~is_compared) - first_document
-        ends = np.cumsum([len(each) + len(_BETWEEN) for each in documents])
+        ends = np.cumsum([len(document) + len(_BETWEEN) for document in documents])
         numbers = np.unique(np.searchsorted(ends, places, "right")).tolist()
         repeated = [documents[number] for number in numbers]
-        longest[~is_compared] = _ordered_longest(joined, ~is_compared, repeated)
+        longest[~is_compared] = _ordered_longest(texts_together, ~is_compared, repeated)
     return longest
 
 
-def _ordered_longest(joined: _Joined, is_chosen: Flags, documents: Sequence[bytes]) -> Integers:
+def _ordered_longest(
+    texts_together: _Joined, is_chosen: Flags, documents: Sequence[bytes]
+) -> Integers:
     """Return the longest matches of chosen windows, by sorting all places."""
-    texts = np.unique(joined.texts[is_chosen])
-    begins, ends = joined.begins[texts], joined.begins[texts + 1]
-    content = b"".join(joined.content[begin:end] for begin, end in zip(begins, ends, strict=True))
+    texts = np.unique(texts_together.texts[is_chosen])
+    begins, ends = texts_together.begins[texts], texts_together.begins[texts + 1]
+    content = b"".join(
+        texts_together.content[begin:end] for begin, end in zip(begins, ends, strict=True)
+    )
     # How far each text is moved to the front.
     moved = begins - (np.cumsum(ends - begins) - (ends - begins))
-    numbers = np.searchsorted(texts, joined.texts[is_chosen])
-    starts = joined.starts[is_chosen] - moved[numbers]
+    numbers = np.searchsorted(texts, texts_together.texts[is_chosen])
+    starts = texts_together.starts[is_chosen] - moved[numbers]
     return _Ordered(content, _BETWEEN.join(documents)).longest_from(starts)
 
 
-def _are_few(joined: _Joined, candidates: Integers, most: int) -> Flags:
+def _are_few(texts_together: _Joined, candidates: Integers, most: int) -> Flags:
     """Return which windows are of texts with few candidates, at most `most` in all.
 
     Where the next start of the text is far, more than its first bytes are compared.
     """
-    is_within = np.append(joined.texts[1:] == joined.texts[:-1], False)[: len(candidates)]
-    to_next = np.append(joined.starts[1:], 0)[: len(candidates)]
-    compared = np.where(is_within, to_next, joined.stops) - joined.starts
-    work = np.bincount(joined.texts, candidates * (1 + compared // MOST_WIDE))
+    is_within = np.append(texts_together.texts[1:] == texts_together.texts[:-1], False)[
+        : len(candidates)
+    ]
+    to_next = np.append(texts_together.starts[1:], 0)[: len(candidates)]
+    compared = np.where(is_within, to_next, texts_together.stops) - texts_together.starts
+    work = np.bincount(texts_together.texts, candidates * (1 + compared // MOST_WIDE))
     order = np.argsort(work)
     is_few = np.zeros(len(work), np.bool_)
     is_few[order] = np.cumsum(work[order]) <= most
-    of_windows: Flags = is_few[joined.texts]
+    of_windows: Flags = is_few[texts_together.texts]
     return of_windows
 
 
@@ -176,8 +182,8 @@ class _Ordered:
         last = len(in_documents) - 1
         return np.maximum(
             *(
-                self._shared(levels, starts, place_of[in_documents[np.clip(beside, 0, last)]])
-                for beside in (following - 1, following)
+                self._shared(levels, starts, place_of[in_documents[np.clip(neighbour, 0, last)]])
+                for neighbour in (following - 1, following)
             )
         )
 
@@ -192,14 +198,14 @@ class _Ordered:
         places = self._shared_places(ranks, np.arange(len(ranks)))
         while width < self._first_document and len(places):
             before, last = levels[-1], len(self._words) - 1
-            behind = before[np.minimum(places + width, last)].astype(np.int64) + 1
-            behind[places + width > last] = 0
+            next_ranks = before[np.minimum(places + width, last)].astype(np.int64) + 1
+            next_ranks[places + width > last] = 0
             old = before[places].astype(np.int64)
             ranks = before.copy()
             number = np.bincount(old, minlength=len(before))
             n_before = np.cumsum(number) - number
             # As many as before, and those that were alike and now come before.
-            ranks[places] = old + rank_keys(old * (len(before) + 1) + behind) - n_before[old]
+            ranks[places] = old + rank_keys(old * (len(before) + 1) + next_ranks) - n_before[old]
             levels.append(ranks)
             places = self._shared_places(ranks, places)
             width *= 2
@@ -219,10 +225,10 @@ class _Ordered:
         """Return the lengths of the common prefixes of pairs of places."""
         shared, last = np.zeros(len(places), np.int64), len(self._words) - 1
         for level, ranks in reversed([*enumerate(levels)]):
-            here, there = (np.minimum(each + shared, last) for each in (places, others))
-            shared += np.where(ranks[here] == ranks[there], WORD_BYTES << level, 0)
-        here, there = (np.minimum(each + shared, last) for each in (places, others))
-        return shared + same_bytes(self._words[here], self._words[there])
+            ends, other_ends = (np.minimum(column + shared, last) for column in (places, others))
+            shared += np.where(ranks[ends] == ranks[other_ends], WORD_BYTES << level, 0)
+        ends, other_ends = (np.minimum(column + shared, last) for column in (places, others))
+        return shared + same_bytes(self._words[ends], self._words[other_ends])
 
 
 def rank_keys(keys: Integers | Words) -> Ranks:

@@ -155,7 +155,7 @@ def count_texts(
     occurrences, documents = defaultdict[int, int](int), defaultdict[int, int](int)
     union_documents = [0] * len(unions)
     unions_with = _unions_with(len(matcher.queries), unions) if unions else []
-    seen = set[int]()
+    present = set[int]()
     documents_read, bytes_read = 0, 0
 
     # The engine calls this once per occurrence: it is the hot path.
@@ -163,16 +163,16 @@ def count_texts(
         number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
     ) -> None:
         occurrences[number] += 1
-        seen.add(number)
+        present.add(number)
 
     def next_text() -> None:
-        if not seen:
+        if not present:
             return
-        for number in seen:
+        for number in present:
             documents[number] += 1
-        for union in set().union(*(unions_with[number] for number in seen)) if unions else ():
+        for union in set().union(*(unions_with[number] for number in present)) if unions else ():
             union_documents[union] += 1
-        seen.clear()
+        present.clear()
 
     def measured() -> Iterator[TextBytes]:
         nonlocal documents_read, bytes_read

@@ -54,12 +54,12 @@ def normalized_places(text: str, normalization: Normalization) -> PlacedText:
     """
     if not normalization:
         return PlacedText.unchanged(text)
-    placed = folded_places(text)
+    folded_text = folded_places(text)
     if normalization == "alphanumeric":
-        return placed.replaced(FoldingStep((), _other(), lambda _: ""))
+        return folded_text.replaced(FoldingStep((), _other(), lambda _: ""))
     for step in (*_word_steps(looks_broken), _SMALL):
-        placed = placed.replaced(step)
-    return placed
+        folded_text = folded_text.replaced(step)
+    return folded_text
 
 
 @cache
@@ -93,8 +93,8 @@ def _is_of_word(character: str) -> bool:
 def _without_emphasis(match: re.Match[str]) -> str:
     """Keep the underscores of `snake_case`; around words they are emphasis, or a blank."""
     start, stop = match.span()
-    before, behind = match.string[start - 1 : start], match.string[stop : stop + 1]
-    return match[0] if before.isalnum() and behind.isalnum() else " "
+    before, after = match.string[start - 1 : start], match.string[stop : stop + 1]
+    return match[0] if before.isalnum() and after.isalnum() else " "
 
 
 _SMALL = FoldingStep((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())

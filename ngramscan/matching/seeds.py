@@ -75,8 +75,8 @@ class _WindowGroup:
         """Return the places of the chosen windows, each once."""
         chosen = is_chosen[self.windows]
         begin, end = (
-            np.bincount(each[chosen], minlength=len(self.places) + 1)
-            for each in (self.low, self.high)
+            np.bincount(limits[chosen], minlength=len(self.places) + 1)
+            for limits in (self.low, self.high)
         )
         places: Integers = self.places[np.cumsum(begin - end)[:-1] > 0]
         return places
@@ -107,8 +107,8 @@ class SeedTable:
             group = _WindowGroup.without_windows()
             for number in range(int(classes.min()), len(_WIDTHS)):
                 # Where the next bytes are shared too, only places that share them matter.
-                wanted = np.concatenate([group.windows, windows[classes == number]])
-                following = self._group(wanted, places, int(_WIDTHS[number]))
+                longer_windows = np.concatenate([group.windows, windows[classes == number]])
+                following = self._group(longer_windows, places, int(_WIDTHS[number]))
                 yield group.without(following.windows)
                 group = following
             yield group
@@ -117,8 +117,8 @@ class SeedTable:
         """Return the windows that have places with the same first bytes, and these places."""
         hashes = wide_hashes(self._data, places, wide)
         order = np.argsort(hashes)
-        hashes, wanted = hashes[order], wide_hashes(self._data, self._starts[windows], wide)
-        low, high = (np.searchsorted(hashes, wanted, side) for side in ("left", "right"))
+        hashes, window_hashes = hashes[order], wide_hashes(self._data, self._starts[windows], wide)
+        low, high = (np.searchsorted(hashes, window_hashes, side) for side in ("left", "right"))
         has_places = low < high
         return _WindowGroup(windows[has_places], places[order], low[has_places], high[has_places])
 
@@ -127,17 +127,19 @@ class SeedTable:
         pairs = [self._with_ends(group.pairs(is_chosen)) for group in self._groups]
         none = np.zeros(0, np.int64)
         return SeedPairs(
-            np.concatenate([none, *(each.windows for each in pairs)]),
-            np.concatenate([none, *(each.places for each in pairs)]),
+            np.concatenate([none, *(part.windows for part in pairs)]),
+            np.concatenate([none, *(part.places for part in pairs)]),
         )
 
     def _with_ends(self, pairs: SeedPairs) -> SeedPairs:
         """Return the pairs that share the last eight bytes of the window."""
         words = np.ndarray((len(self._data) - WORD_BYTES + 1,), "<u8", self._data, strides=(1,))
         to_last = self._sizes[pairs.windows] - WORD_BYTES
-        here, there = (each + to_last for each in (self._starts[pairs.windows], pairs.places))
-        is_within = there < len(words)
-        is_alike = words[here] == words[np.where(is_within, there, 0)]
+        window_ends, place_ends = (
+            column + to_last for column in (self._starts[pairs.windows], pairs.places)
+        )
+        is_within = place_ends < len(words)
+        is_alike = words[window_ends] == words[np.where(is_within, place_ends, 0)]
         has_end = (to_last < 0) | (is_within & is_alike)
         return SeedPairs(pairs.windows[has_end], pairs.places[has_end])
 
@@ -161,19 +163,21 @@ def longest_of_pairs(
     pairs : SeedPairs
         All best places of each window; all that share `MOST_WIDE` bytes count as equally good.
     """
-    apart = pairs.places - starts[pairs.windows]
-    order = np.argsort(apart * len(starts) + pairs.windows)
-    windows, places, apart = pairs.windows[order], pairs.places[order], apart[order]
-    here = starts[windows]
-    room = stops[windows] - here
-    to_next = np.append(here[1:] - here[:-1], 0)[: len(here)]
-    has_next = np.append(apart[1:] == apart[:-1], False)[: len(here)] & (to_next < room)
-    shared = _shared(data, words, here, places, np.where(has_next, to_next, room))
+    distances = pairs.places - starts[pairs.windows]
+    order = np.argsort(distances * len(starts) + pairs.windows)
+    windows, places, distances = pairs.windows[order], pairs.places[order], distances[order]
+    window_starts = starts[windows]
+    room = stops[windows] - window_starts
+    to_next = np.append(window_starts[1:] - window_starts[:-1], 0)[: len(window_starts)]
+    has_next = np.append(distances[1:] == distances[:-1], False)[: len(window_starts)] & (
+        to_next < room
+    )
+    shared = _shared(data, words, window_starts, places, np.where(has_next, to_next, room))
     # The last pair of each chain in which all is shared up to the next one.
     last_ones = np.flatnonzero(~has_next | (shared < to_next))
-    last = last_ones[np.searchsorted(last_ones, np.arange(len(here)))]
+    last = last_ones[np.searchsorted(last_ones, np.arange(len(window_starts)))]
     longest = np.zeros(len(starts), np.int64)
-    np.maximum.at(longest, windows, here[last] + shared[last] - here)
+    np.maximum.at(longest, windows, window_starts[last] + shared[last] - window_starts)
     return longest
 
 
@@ -185,35 +189,40 @@ def _shared(
     for _ in range(_ROUNDS):
         if not len(unfinished):
             break
-        same = same_bytes(
+        equal_bytes = same_bytes(
             words[places[unfinished] + shared[unfinished]],
             words[others[unfinished] + shared[unfinished]],
         )
-        shared[unfinished] += same
-        unfinished = unfinished[(same == WORD_BYTES) & (shared[unfinished] < most[unfinished])]
+        shared[unfinished] += equal_bytes
+        unfinished = unfinished[
+            (equal_bytes == WORD_BYTES) & (shared[unfinished] < most[unfinished])
+        ]
     content = np.frombuffer(data, np.uint8)
     for number in unfinished.tolist():
         matched = int(shared[number])
-        here, there = content[places[number] + matched :], content[others[number] + matched :]
-        shared[number] += _shared_of_one(here[: most[number] - matched], there)
+        first_content, second_content = (
+            content[places[number] + matched :],
+            content[others[number] + matched :],
+        )
+        shared[number] += _shared_of_one(first_content[: most[number] - matched], second_content)
     return np.minimum(shared, most)
 
 
-def same_bytes(some: Words, others: Words) -> Integers:
+def same_bytes(words: Words, other_words: Words) -> Integers:
     """Return the lengths of the common prefixes of pairs of big-endian words, in bytes."""
-    differing = some.astype(np.uint64) ^ others.astype(np.uint64)
-    same = np.zeros(len(differing), np.int64)
+    differing = words.astype(np.uint64) ^ other_words.astype(np.uint64)
+    equal_bytes = np.zeros(len(differing), np.int64)
     for size in range(1, WORD_BYTES + 1):
-        same += differing >> np.uint64(8 * (WORD_BYTES - size)) == 0
-    return same
+        equal_bytes += differing >> np.uint64(8 * (WORD_BYTES - size)) == 0
+    return equal_bytes
 
 
-def _shared_of_one(some: NDArray[np.uint8], others: NDArray[np.uint8]) -> int:
+def _shared_of_one(content: NDArray[np.uint8], other_content: NDArray[np.uint8]) -> int:
     """Return the length of the common prefix, in bytes."""
-    most, start, size = min(len(some), len(others)), 0, _CHUNK
+    most, start, size = min(len(content), len(other_content)), 0, _CHUNK
     while start < most:
         stop = min(start + size, most)
-        differing = np.flatnonzero(some[start:stop] != others[start:stop])
+        differing = np.flatnonzero(content[start:stop] != other_content[start:stop])
         if len(differing):
             return start + int(differing[0])
         start, size = stop, 2 * size

@@ -95,8 +95,8 @@ def word_expression() -> str:
     """Return the regular expression of a word."""
     # ASCII apart, which is quicker; `++` never tries a shorter part again.
     spaced = rf"(?:[0-9A-Za-z_]++|[^\W\x00-\x7f{UNSPACED}{_JAPANESE_MARKS}]++)"
-    behind = rf"(?:(?![\x00-\x7f])[{marks()}]++{spaced}*+)*+"
-    return rf"{spaced}++{behind}|(?!\W)[{UNSPACED}][{marks()}]*+"
+    after_marks = rf"(?:(?![\x00-\x7f])[{marks()}]++{spaced}*+)*+"
+    return rf"{spaced}++{after_marks}|(?!\W)[{UNSPACED}][{marks()}]*+"
 
 
 @cache

@@ -350,13 +350,17 @@ def _retention(
     sides = [_by_problem(parts[prompt], method) if prompt else {} for prompt in prompts]
     shared = sorted(sides[0].keys() & sides[1].keys())
     # Without pairs, the shares are among all outputs.
-    used = [{problem: side[problem] for problem in shared or side} for side in sides]
-    share_alone, share_with = (fmean(map(fmean, side.values())) if side else None for side in used)
+    compared_sides = [{problem: side[problem] for problem in shared or side} for side in sides]
+    share_alone, share_with = (
+        fmean(map(fmean, side.values())) if side else None for side in compared_sides
+    )
     has_shares = share_alone is not None and share_with is not None
-    comparison = _compare(used[0], used[1], (*scope, *names)) if shared else None
+    comparison = (
+        _compare(compared_sides[0], compared_sides[1], (*scope, *names)) if shared else None
+    )
     all_outputs, paired_outputs = (
         sum(len(has) for flags in by_problem for has in flags.values())
-        for by_problem in (sides, used)
+        for by_problem in (sides, compared_sides)
     )
     return RetentionRow(
         *scope,

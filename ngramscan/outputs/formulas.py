@@ -61,11 +61,11 @@ def kinds_of(text: str) -> list[tuple[int, int, str]]:
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     programs = [(starts[start], min(starts[stop], len(text))) for start, stop in _programs(lines)]
-    prose, behind = "", 0
+    prose, copied_to = "", 0
     for start, stop in programs:
-        prose += text[behind:start] + "\n" * (stop - start)
-        behind = stop
-    formulas = _formulas(prose + text[behind:])
+        prose += text[copied_to:start] + "\n" * (stop - start)
+        copied_to = stop
+    formulas = _formulas(prose + text[copied_to:])
     located = [(*place, "code") for place in programs] + [(*place, "latex") for place in formulas]
     return sorted(located)
 
@@ -94,10 +94,10 @@ def _without_code(text: str) -> tuple[list[str], int | None]:
     """Return the lines that are not code, and how many of them precede the last program."""
     lines = text.split("\n")
     prose: list[str] = []
-    before, behind = None, 0
+    before, copied_to = None, 0
     for start, stop in [*_programs(lines), (len(lines), len(lines))]:
-        prose += [line for line in lines[behind:start] if not _FENCE.match(line)]
-        before, behind = (before if start == len(lines) else len(prose)), stop
+        prose += [line for line in lines[copied_to:start] if not _FENCE.match(line)]
+        before, copied_to = (before if start == len(lines) else len(prose)), stop
     return prose, before
 
 
@@ -112,15 +112,15 @@ def _programs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 def _end_of_fenced(lines: Sequence[str], start: int) -> int:
     """Return the end of the fenced program that starts at a line; 0 if no program does."""
-    opened = _FENCE.match(lines[start])
-    if not opened:
+    opening = _FENCE.match(lines[start])
+    if not opening:
         return 0
     stop = start + 1
     while stop < len(lines) and not _FENCE.match(lines[stop]):
         stop += 1
     content = lines[start + 1 : stop]
     # A fence may be the end of a program whose start was in the prompt: then prose follows.
-    is_named = opened[1].lower() in _LANGUAGES and any(line.strip() for line in content)
+    is_named = opening[1].lower() in _LANGUAGES and any(line.strip() for line in content)
     is_program = is_named or any(_STRONG.fullmatch(line) for line in content)
     return min(stop + 1, len(lines)) if is_program else 0
 

@@ -186,8 +186,8 @@ class _PositionRange:
             following = self.ids[n:][self.positions][groups.places]
             starts = _starts(groups.sizes)
             heads = following[starts]
-            same = following == np.repeat(heads, groups.sizes)
-            stays = np.logical_and.reduceat(same, starts) & (heads > 0)
+            follows_head = following == np.repeat(heads, groups.sizes)
+            stays = np.logical_and.reduceat(follows_head, starts) & (heads > 0)
             ending = groups.subset(~stays)
             if n >= lengths[0]:
                 yield n, ending

@@ -141,18 +141,23 @@ class PresenceTest:
     def _unpaired(self, shares: _Shares) -> tuple[Floats, Floats]:
         """Return p-values, and variances of the difference of the mean shares."""
         m = self.sides.unit_outputs
-        several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
+        has_several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
         # Σv², as if an output had the thing independently of itself.
-        products = several * (shares.values**2 - shares.squares)
+        products = has_several * (shares.values**2 - shares.squares)
         products /= (1 - 1 / np.maximum(m, 2))[shares.units]
-        values = shares.values * is_own, shares.values * ~is_own, products, shares.values * several
+        values = (
+            shares.values * is_own,
+            shares.values * ~is_own,
+            products,
+            shares.values * has_several,
+        )
         own_sums, others, products, single = (
             np.add.reduceat(column, shares.starts) for column in values
         )
         mean = (own_sums + others) / sum(self.problems)
         added = _ALIKE * _rate(m[self._used & (m > 1)])
-        alike = (products + added) / (single + added)
-        rho = np.clip((alike - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
+        agreement = (products + added) / (single + added)
+        rho = np.clip((agreement - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
         per_problem = [rate + rho * (1 - rate) for rate in self._rates]
         sizes = [
             n / n_per_problem for n, n_per_problem in zip(self.problems, per_problem, strict=True)

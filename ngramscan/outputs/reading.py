@@ -203,8 +203,8 @@ def id_in(record: Mapping[str, Any]) -> str:
 def asked_in(record: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the strings of a record that the model was given: question, prompt, context."""
     values_by_field = (record[name] for name in ASKED_FIELDS if name in record)
-    several = (value if isinstance(value, list) else [value] for value in values_by_field)
-    return tuple(text for values in several for text in values if isinstance(text, str))
+    lists = (value if isinstance(value, list) else [value] for value in values_by_field)
+    return tuple(text for values in lists for text in values if isinstance(text, str))
 
 
 def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -> Group:
@@ -228,9 +228,9 @@ def number_problems(outputs: Iterable[Output]) -> list[int]:
 
 
 def _refuse_duplicates(outputs: Sequence[Output]) -> None:
-    seen: dict[tuple[Group, str], str] = {}
+    places: dict[tuple[Group, str], str] = {}
     for output in outputs:
-        first = seen.setdefault((output.group, output.id), output.place)
+        first = places.setdefault((output.group, output.id), output.place)
         if output.id and first != output.place:
             named = "/".join(filter(None, output.group))
             problem = message_of(f"id {output.id!r} of {named} is also at {first}")

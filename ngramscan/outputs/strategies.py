@@ -188,8 +188,10 @@ def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Ite
         group = answer[0].group
         groups.setdefault(group, []).append(answer)
         pooled.setdefault(group._replace(model=ALL), []).append(answer)
-    several = (pair for pair in pooled.items() if len({row.model for _, row in pair[1]}) > 1)
-    for group, answers in [*groups.items(), *several]:
+    of_several_models = (
+        pair for pair in pooled.items() if len({row.model for _, row in pair[1]}) > 1
+    )
+    for group, answers in [*groups.items(), *of_several_models]:
         for strategy in STRATEGIES:
             yield _share(group, answers, strategy)
 

@@ -82,11 +82,11 @@ def _joined(pieces: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 def split_characters(texts: Sequence[str]) -> Tokens:
     """Split texts into characters."""
-    used = np.zeros(0x110000, dtype=bool)
+    is_used = np.zeros(0x110000, dtype=bool)
     for text in texts:
-        used[_code_points(text)] = True
-    points = np.flatnonzero(used)
-    numbers: Integers = np.zeros(used.size, dtype=np.min_scalar_type(points.size))
+        is_used[_code_points(text)] = True
+    points = np.flatnonzero(is_used)
+    numbers: Integers = np.zeros(is_used.size, dtype=np.min_scalar_type(points.size))
     numbers[points] = np.arange(1, points.size + 1)
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
     ids: Integers = np.zeros(int(sizes.sum()) + sizes.size + 1, dtype=numbers.dtype)
@@ -141,9 +141,9 @@ def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags
     return forms
 
 
-def _places(ids: Integers, wanted: set[int]) -> dict[int, Ints]:
-    is_wanted = np.zeros(max(int(ids.max(initial=0)), *wanted, 0) + 1, dtype=bool)
-    is_wanted[list(wanted)] = True
+def _places(ids: Integers, words: set[int]) -> dict[int, Ints]:
+    is_wanted = np.zeros(max(int(ids.max(initial=0)), *words, 0) + 1, dtype=bool)
+    is_wanted[list(words)] = True
     positions = np.flatnonzero(is_wanted[ids])
     positions = positions[np.argsort(ids[positions], kind="stable")]
     ids_in_order = ids[positions]
@@ -151,7 +151,7 @@ def _places(ids: Integers, wanted: set[int]) -> dict[int, Ints]:
         word: positions[
             np.searchsorted(ids_in_order, word) : np.searchsorted(ids_in_order, word, "right")
         ]
-        for word in wanted
+        for word in words
     }
 
 

@@ -137,14 +137,14 @@ class PatternSet:
 
 def merge(sets: Sequence[PatternSet]) -> PatternSet:
     """Return one set with the patterns of all; refuse a pattern that two of them have."""
-    seen: dict[tuple[str, str], str] = {}
+    set_of_key: dict[tuple[str, str], str] = {}
     for pattern_set in sets:
         for entry in pattern_set.entries:
-            if entry.key in seen:
+            if entry.key in set_of_key:
                 method, text = entry.key
-                problem = f"{text!r} of {method} is also in pattern set {seen[entry.key]}"
+                problem = f"{text!r} of {method} is also in pattern set {set_of_key[entry.key]}"
                 raise InputError(f"pattern set {pattern_set.name}", problem)
-            seen[entry.key] = pattern_set.name
+            set_of_key[entry.key] = pattern_set.name
     return PatternSet(
         name="+".join(pattern_set.name for pattern_set in sets),
         source=" ".join(pattern_set.source for pattern_set in sets),

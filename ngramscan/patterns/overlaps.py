@@ -61,8 +61,8 @@ def merged_of_unions(queries: Sequence[Query]) -> list[str]:
     A union of one kind may need more, since a query and one that contains it may differ in kind.
     """
     merged: dict[str, None] = {}
-    for whole in scopes(queries):
-        for scope in (whole, *whole.by_kind):
+    for total in scopes(queries):
+        for scope in (total, *total.by_kind):
             merged |= dict.fromkeys(plan_union(scope.texts)[1])
     counted = {query.text for query in queries}
     return [text for text in merged if text not in counted]

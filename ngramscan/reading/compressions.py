@@ -229,12 +229,16 @@ def compression_of(path: object, head: bytes) -> Compression | None:
     None if it is not compressed.
     """
     suffix = packed_suffix(path).lower()
-    named = next((each for each in COMPRESSIONS if suffix in each.suffixes), None)
-    if head and (named is None or not named.begins(head)):
-        complete = (each for each in COMPRESSIONS if head.startswith(each.starts))
-        if begun := next(complete, None):
-            return begun
-    return named
+    by_name = next(
+        (compression for compression in COMPRESSIONS if suffix in compression.suffixes), None
+    )
+    if head and (by_name is None or not by_name.begins(head)):
+        complete = (
+            compression for compression in COMPRESSIONS if head.startswith(compression.starts)
+        )
+        if by_content := next(complete, None):
+            return by_content
+    return by_name
 
 
 def window_bytes(head: bytes) -> int:

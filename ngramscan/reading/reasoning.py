@@ -139,10 +139,10 @@ _WHOLE_FENCE = re.compile(
 
 def _without_fence(text: str) -> str:
     """Return the content of a fence around a whole reply that begins with a mark; else the text."""
-    whole = _WHOLE_FENCE.fullmatch(text)
-    if whole is None:
+    fence = _WHOLE_FENCE.fullmatch(text)
+    if fence is None:
         return text
-    content = whole["content"].lstrip()
+    content = fence["content"].lstrip()
     mark = _MARK.match(content)
     is_opening = mark is not None and (mark.lastgroup or "").startswith("opening")
     return content if is_opening or _CHANNEL.match(content) else text
@@ -362,8 +362,8 @@ def _split_channels(text: str) -> SplitReply | None:
     messages = list(_messages(text, heads))
     answers = [message for channel, message, _ in messages if channel == "final"]
     reasoning = [message for channel, message, _ in messages if channel != "final"]
-    _, _, behind = messages[-1]
-    answer = (answers[-1] if answers else _ASSISTANT.sub("", behind, count=1)).strip()
+    _, _, remainder = messages[-1]
+    answer = (answers[-1] if answers else _ASSISTANT.sub("", remainder, count=1)).strip()
     return SplitReply(_joined([text[: heads[0].start()], *reasoning]), answer or None)
 
 

@@ -87,14 +87,14 @@ def _file_rows(path: Path) -> PlacedRows:
         cure = "; run the command that writes it again" * path.is_file()
         raise InputError(name, f"it is empty{cure}")
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
-    seen = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
-    suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
-    if (seen, suffix) == (".json", ".jsonl"):  # a list reads as well as lines do
-        suffix = seen
+    detected = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
+    suffix = (detected or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
+    if (detected, suffix) == (".json", ".jsonl"):  # a list reads as well as lines do
+        suffix = detected
     # One JSON object in a .json file gets a message of its own.
-    if seen not in {"", suffix} and (seen, suffix) != (".jsonl", ".json"):
-        cure = f"rename it to {seen}" if seen in _READERS else f"expected {_TABLES}"
-        raise InputError(name, f"its content is {_CONTENTS.get(seen, seen)}; {cure}")
+    if detected not in {"", suffix} and (detected, suffix) != (".jsonl", ".json"):
+        cure = f"rename it to {detected}" if detected in _READERS else f"expected {_TABLES}"
+        raise InputError(name, f"its content is {_CONTENTS.get(detected, detected)}; {cure}")
     return _READERS[suffix](name, content)
 
 

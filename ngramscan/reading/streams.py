@@ -91,8 +91,8 @@ def refuse_impossible(path: object) -> None:
     try:
         os.stat(name)
     except ValueError as error:  # which is how Python refuses it
-        what = "a NUL character" if "\0" in name else "half of a character"
-        problem = f"it has {what}, which no file's name can have"
+        cause = "a NUL character" if "\0" in name else "half of a character"
+        problem = f"it has {cause}, which no file's name can have"
         raise InputError(some_of([name]), problem) from error
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
@@ -215,9 +215,9 @@ def unpacked(raw: Iterator[bytes], path: object, skipped: Counter[str] | None = 
     Bytes after compressed data that its own tool ignores are counted in `skipped`; without
     `skipped` they are an error.
     """
-    begun = [next(raw, b"")]
-    while len(head := b"".join(begun)) < HEAD_BYTES and (chunk := next(raw, b"")):
-        begun.append(chunk)
+    first_chunks = [next(raw, b"")]
+    while len(head := b"".join(first_chunks)) < HEAD_BYTES and (chunk := next(raw, b"")):
+        first_chunks.append(chunk)
     raw = chain([head], raw)
     compression = compression_of(path, head[:HEAD_BYTES])
     if compression is None:

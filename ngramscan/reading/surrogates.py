@@ -55,10 +55,10 @@ def refuse_halves(place: object, row: object) -> None:
     """
     parts = row.items() if isinstance(row, dict) else [("a text", row)]
     for name, value in parts:
-        for what, part in (("the name of a column", name), (name, value)):
+        for label, part in (("the name of a column", name), (name, value)):
             at = next((at for text in _texts_in(part) if (at := find_half(text)) >= 0), -1)
             if at >= 0:
-                problem = f"{what} has a lone surrogate at character {at}, half of a character"
+                problem = f"{label} has a lone surrogate at character {at}, half of a character"
                 raise InputError(place, f"{problem}; correct the row or leave it out")
 
 

@@ -73,8 +73,8 @@ class Connection(H11Protocol):
         transport.set_write_buffer_limits(high=0)  # so that it says when anything is unread
         # The system takes more only when a third of its own buffer is free: in small steps here, so
         # that a client which reads slowly is seen to read.
-        taken = transport.get_extra_info("socket")
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_BUFFER_BYTES)
+        connection = transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_BUFFER_BYTES)
         self._wait_for_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:

@@ -157,8 +157,8 @@ def _docnorm_options(answer: PhraseAnswer, question: PhraseQuestion) -> str:
     Over HTTP all occurrences are requested one by one; their context doesn't matter.
     """
     if answer.documents is None or not answer.documents.is_exact:
-        made = answer.documents.draws if answer.documents else DRAWS
-        return (f"--draws {made} " if made < DRAWS else "") + f"--seed {question.seed}"
+        draws_made = answer.documents.draws if answer.documents else DRAWS
+        return (f"--draws {draws_made} " if draws_made < DRAWS else "") + f"--seed {question.seed}"
     draws = max(2, answer.occurrences or 0)
     return f"--draws {draws} --context {LEAST_CONTEXT}" if draws <= MOST_SHOWN else ""
 

@@ -126,8 +126,8 @@ def _answer_about_bytes(
     index = indexes.get(name)
     if not isinstance(index, ServedIndex):
         available = ", ".join(list(indexes)[:20])
-        wrong = shortened(str(request.get("corpus", name)))
-        raise RefusedError(f"Invalid index: {wrong}; available: {available}")
+        unknown_name = shortened(str(request.get("corpus", name)))
+        raise RefusedError(f"Invalid index: {unknown_name}; available: {available}")
     fields: JsonObject
     match kind:
         case "count":

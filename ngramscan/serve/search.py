@@ -180,8 +180,8 @@ class PhraseSearch:
                 seed=question.seed,
             )
             answer.contexts = index_contexts.rows
-            lost = [str(failure.error) for failure in index_contexts.failures]
-            answer.problems += dict.fromkeys(lost)
+            failures = [str(failure.error) for failure in index_contexts.failures]
+            answer.problems += dict.fromkeys(failures)
         except NgramscanError as error:
             if not answer.problems:  # for which there is no count, either
                 answer.problems.append(str(error))

@@ -171,9 +171,9 @@ def _describe(
 def _size(index: ServedIndex | ServedTokens) -> str:
     if isinstance(index, ServedTokens):
         folder = index.folder
-        made = f"of {index.tokenizer.name}{', backwards' if folder.backwards else ''}"
+        tokenized = f"of {index.tokenizer.name}{', backwards' if folder.backwards else ''}"
         text_tokens = folder.tokens - folder.documents
-        return f"{folder.documents:,} documents, {text_tokens:,} tokens {made}"
+        return f"{folder.documents:,} documents, {text_tokens:,} tokens {tokenized}"
     return f"{index.documents:,} documents, {format_bytes(index.text_bytes)} of text"
 
 
@@ -184,15 +184,15 @@ def open_socket(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         # asyncio sets TCP_NODELAY only if the protocol is explicit; otherwise 40 ms per response.
-        taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except (OSError, UnicodeError) as error:
         raise InputError(OptionUse("host", host), _reason(error)) from error
     try:
         # Connections of a killed server must not block the next one.
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(address)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
     except OSError as error:
-        taken.close()
+        listener.close()
         hint = (
             ("; " + OptionUse("port", 0) + " takes any that is free")
             if error.errno == errno.EADDRINUSE
@@ -202,7 +202,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         raise InputError(
             OptionUse("host", host) + " " + OptionUse("port", port), problem
         ) from error
-    return taken
+    return listener
 
 
 def _reason(error: Exception) -> str:

@@ -71,12 +71,16 @@ def answer_about_tokens(index: ServedTokens, request: JsonObject) -> JsonObject:
     except OutOfRangeError as error:
         return {"error": str(error)}
     names = index.names(query.ids)
-    handler, taken = _KINDS[kind]
-    taken = taken if query.has_clauses or kind not in {"count", "search_docs"} else taken[:-2]
-    check_names(kind, request, taken)
+    handler, fields_taken = _KINDS[kind]
+    fields_taken = (
+        fields_taken
+        if query.has_clauses or kind not in {"count", "search_docs"}
+        else fields_taken[:-2]
+    )
+    check_names(kind, request, fields_taken)
     started_at = time.perf_counter()
     try:
-        check_limits(request, taken)
+        check_limits(request, fields_taken)
         with index.folder.unchanged():
             fields = handler(index, query, request)
     except OutOfRangeError as error:
@@ -142,9 +146,9 @@ def _not_empty(index: ServedTokens, query: TokenQuery) -> list[int]:
 
 
 def _probability(index: ServedTokens, ids: list[int]) -> JsonObject:
-    prompt, whole = map(_occurrences, index.folder.find([ids[:-1], ids]))
-    probability = whole / prompt if prompt else -1.0
-    return {"prompt_cnt": prompt, "cont_cnt": whole, "prob": probability}
+    prompt, continued = map(_occurrences, index.folder.find([ids[:-1], ids]))
+    probability = continued / prompt if prompt else -1.0
+    return {"prompt_cnt": prompt, "cont_cnt": continued, "prob": probability}
 
 
 def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:

@@ -128,17 +128,17 @@ def _is_list_of_clauses(value: Any) -> bool:
     )
 
 
-def check_names(kind: str, request: JsonObject, taken: Sequence[str]) -> None:
+def check_names(kind: str, request: JsonObject, fields_taken: Sequence[str]) -> None:
     """Refuse fields that a type of query does not take, as the original does."""
     for name in request:
-        if name not in _ANYWHERE and name not in taken:
-            also = f"; it takes {', '.join(taken)}" if taken else ""
+        if name not in _ANYWHERE and name not in fields_taken:
+            also = f"; it takes {', '.join(fields_taken)}" if fields_taken else ""
             raise RefusedError(f"{shortened(name)} is not a field of this {kind}{also}")
 
 
-def check_limits(request: JsonObject, taken: Sequence[str]) -> None:
+def check_limits(request: JsonObject, fields_taken: Sequence[str]) -> None:
     """Check the optional numbers of a request."""
-    for name in taken:
+    for name in fields_taken:
         value, most = request.get(name), _MOST.get(name)
         if most is None or value is None:
             continue

@@ -87,15 +87,15 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
         text = question.text[mark.start : mark.end]
         phrase = _phrase(text, longest)
         count = answer.counts.get(text)
-        said = [f"{mark.words:,} {traced.unit}"]
-        said.append("not counted" if count is None else counted(count.occurrences, "occurrence"))
+        facts = [f"{mark.words:,} {traced.unit}"]
+        facts.append("not counted" if count is None else counted(count.occurrences, "occurrence"))
         if phrase != text:
-            said.append(f"its first {len(phrase):,} characters are the link")
+            facts.append(f"its first {len(phrase):,} characters are the link")
         if not wholes[number]:
             more = "…" if phrase != text else ""
-            said.append(f"overlaps the next one; whole: “{phrase}{more}”")
+            facts.append(f"overlaps the next one; whole: “{phrase}{more}”")
         fields = urlencode({"q": phrase, "index": answer.name})
-        links.append(_Link(f"./?{fields}", "; ".join(said)))
+        links.append(_Link(f"./?{fields}", "; ".join(facts)))
     measures = traced.profile.measures(question.min_words)
     share = f"{100 * (measures.coverage or 0):.1f}%"
     number = len(traced.long_spans(question.min_words))

@@ -79,9 +79,9 @@ class ClusteredMean:
         if self._n == 1:
             return PValue(1.0, TILTING, self._n)
         p = 2 * float(scipy.special.stdtr(self._n - 1, -self._tilted_distance(mean)))
-        apart = abs(self.value - mean)
-        if self._error and apart > NEGLIGIBLE:
-            student = scipy.special.stdtr(self._degrees, -apart / self._error)
+        distance = abs(self.value - mean)
+        if self._error and distance > NEGLIGIBLE:
+            student = scipy.special.stdtr(self._degrees, -distance / self._error)
             p = max(p, 2 * float(student))
         return PValue(p, TILTING, self._n)
 

@@ -93,10 +93,10 @@ class ClusteredShare:
         scale = 1.0 if self._is_binary else between / (self.value * (1 - self.value) or 1.0) or 1.0
         rho = self._intraclass_correlation(between, ALIKE * scale)
         squares = self._weights**2
-        apart, alike = float((squares / m).sum()), float(squares.sum())
-        variance = apart + rho * (alike - apart)
-        fewer = ((alike - apart) / variance) ** 2 * _squared_error(rho, m[m > 1])
-        fewer += OUTWEIGHED * rho * (float(squares.max()) / alike - 1 / n)
+        within_square, total_square = float((squares / m).sum()), float(squares.sum())
+        variance = within_square + rho * (total_square - within_square)
+        fewer = ((total_square - within_square) / variance) ** 2 * _squared_error(rho, m[m > 1])
+        fewer += OUTWEIGHED * rho * (float(squares.max()) / total_square - 1 / n)
         least = 1e-9 if self._is_binary else 1 / (n - 1)
         ratio = normal_quantile(level) / t_quantile(level, 1 / max(fewer, least))
         return self._total * self._total / variance / scale * ratio * ratio
@@ -114,9 +114,9 @@ class ClusteredShare:
         differ from others, what is added to the denominator makes those of a cluster alike, since
         little is known about them.
         """
-        several = self._sizes > 1
-        m = self._sizes[several]
-        within = (self._squares - self._shares**2)[several] * m / (m - 1)
+        has_several = self._sizes > 1
+        m = self._sizes[has_several]
+        within = (self._squares - self._shares**2)[has_several] * m / (m - 1)
         return 1 - min(float(within.sum()) / (m.size * between + added), 1.0)
 
     def difference(self, other_share: ClusteredShare, level: float = 0.95) -> Estimate:

@@ -163,11 +163,15 @@ def _ratio_estimate(
 
 
 def _no_interval(counts: Floats, sampled_counts: Floats, varies: bool) -> str:
-    n, seen, seen_by_chance = counts.size, int((counts > 0).sum()), int((sampled_counts > 0).sum())
+    n, with_count, seen_by_chance = (
+        counts.size,
+        int((counts > 0).sum()),
+        int((sampled_counts > 0).sum()),
+    )
     if n < CLUSTERS_FOR_AN_INTERVAL:
         return f"no interval: only {n} files were read"
-    if seen < CLUSTERS_FOR_AN_INTERVAL:
-        return f"no interval: it is in {seen} of {n} files, too rare for this sample"
+    if with_count < CLUSTERS_FOR_AN_INTERVAL:
+        return f"no interval: it is in {with_count} of {n} files, too rare for this sample"
     if seen_by_chance < 2:
         return (
             f"no interval: it is in {seen_by_chance} of {sampled_counts.size} files drawn by chance"

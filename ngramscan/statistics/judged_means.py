@@ -66,7 +66,7 @@ class JudgedMean:
         weights: ArrayLike = 1.0,
         can_err: ArrayLike | None = None,
     ) -> None:
-        values, label_values = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
+        values, label_values = (np.asarray(column, dtype=np.float64) for column in (judged, labels))
         numbers = np.arange(values.size) if problems is None else np.asarray(problems)
         weighing = np.broadcast_to(np.asarray(weights, dtype=np.float64), values.shape)
         doubtful = np.ones(values.shape, bool) if can_err is None else np.asarray(can_err)
@@ -107,7 +107,7 @@ class JudgedMean:
 
         For example, the values of one method, if this object is the mean difference of two.
         """
-        values, label_values = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
+        values, label_values = (np.asarray(column, dtype=np.float64) for column in (judged, labels))
         is_labelled, weights = self._is_labelled, self._weights
         errors = label_values[is_labelled] - self.judge_weight * values[is_labelled]
         mean = np.average(values, weights=weights)
@@ -148,8 +148,8 @@ class JudgedMean:
 def _by_problem(numbers: NDArray[Any], weights: Floats, *values: Floats) -> tuple[Floats, ...]:
     """Return the weighted sums of each of several values by problem, and the sizes of problems."""
     groups = np.unique(numbers, return_inverse=True)[1]
-    summed = [*(weights * each for each in values), weights]
-    return tuple(np.asarray(np.bincount(groups, each), dtype=np.float64) for each in summed)
+    summed = [*(weights * column for column in values), weights]
+    return tuple(np.asarray(np.bincount(groups, column), dtype=np.float64) for column in summed)
 
 
 def _residuals(sums: Floats, sizes: Floats) -> Floats:

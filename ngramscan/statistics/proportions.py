@@ -185,10 +185,10 @@ def mid_p_mcnemar(only_first: int, only_second: int) -> float:
     n = only_first + only_second
     if not n:
         return 1.0
-    seen: float = math.comb(n, only_second) / 2**n
+    probability: float = math.comb(n, only_second) / 2**n
     if only_first == only_second:
-        return 1 - seen / 2
-    return mcnemar(only_first, only_second) - seen
+        return 1 - probability / 2
+    return mcnemar(only_first, only_second) - probability
 
 
 def share_ratio(
@@ -215,7 +215,7 @@ def share_ratio(
     if not (share and share_other):
         ratio = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
         ends = (share * size, size), (share_other * size_other, size_other)
-        variance = sum(1 / (part + 0.5) - 1 / (whole + 0.5) for part, whole in ends)
+        variance = sum(1 / (part + 0.5) - 1 / (size_of_share + 0.5) for part, size_of_share in ends)
         factor = math.exp(normal_quantile(level) * math.sqrt(variance))
         note = "a half is added, since a share is zero"
         return Estimate(ratio, low=ratio / factor, high=ratio * factor, level=level, note=note)

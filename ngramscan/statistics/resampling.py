@@ -167,10 +167,10 @@ def drawn_sums(rows: Floats, generator: np.random.Generator, draws: int) -> Floa
 
 def _sums_of_different(rows: Floats, generator: np.random.Generator, draws: int) -> Floats:
     n = rows.shape[1]
-    few = n // 16
-    if all(np.unique(row).size <= few for row in rows):
+    most_distinct = n // 16
+    if all(np.unique(row).size <= most_distinct for row in rows):
         distinct, counts = np.unique(rows, axis=1, return_counts=True)
-        if distinct.shape[1] <= few:
+        if distinct.shape[1] <= most_distinct:
             # The number of times that each of the few distinct items is drawn is all we need.
             times = generator.multinomial(n, counts / n, size=draws).astype(np.float64)
             return np.asarray(distinct @ times.T)

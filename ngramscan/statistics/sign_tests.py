@@ -43,10 +43,10 @@ def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int =
     values = differing(values)
     if not values.size:
         return PValue(1.0, "exact sign flips", 0, note="no problem differs")
-    whole = _common_unit(np.abs(values))
-    if whole is not None and whole.size * float(whole.sum()) / 2 <= EXACT_WORK:
-        observed = round(float((np.sign(values) * whole).sum()))
-        p = two_sided_p(whole, observed)
+    multiples = _common_unit(np.abs(values))
+    if multiples is not None and multiples.size * float(multiples.sum()) / 2 <= EXACT_WORK:
+        observed = round(float((np.sign(values) * multiples).sum()))
+        p = two_sided_p(multiples, observed)
         return PValue(p, "exact sign flips", values.size)
     if values.size <= ENUMERATED_UP_TO:
         return PValue(_enumerated(values), "exact sign flips", values.size)
@@ -208,8 +208,8 @@ def _common_unit(sizes: Floats) -> Integers | None:
         if unit < 1e-5 * largest:
             return None
     multiples = sizes / unit
-    whole = np.rint(multiples).astype(np.int64)
-    return whole if np.abs(multiples - whole).max() < 1e-4 else None
+    rounded = np.rint(multiples).astype(np.int64)
+    return rounded if np.abs(multiples - rounded).max() < 1e-4 else None
 
 
 def _common_divisor(divisor: float, remainder: float, negligible: float) -> float:

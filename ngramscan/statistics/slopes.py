@@ -65,7 +65,7 @@ def residuals(
     Source: Frisch & Waugh 1933, Econometrica 1, 387-401.
     """
     root = np.sqrt(np.asarray(weights, dtype=np.float64))
-    both = np.stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)]) * root
+    data = np.stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)]) * root
     regressors = (
         np.vstack([np.ones(root.size), np.asarray(covariates).reshape(-1, root.size)]) * root
     )
@@ -73,9 +73,9 @@ def residuals(
     regressors = regressors / np.maximum(np.linalg.norm(regressors, axis=1, keepdims=True), 1e-300)
     directions, sizes, _ = np.linalg.svd(regressors.T, full_matrices=False)
     basis = directions[:, sizes > _NEGLIGIBLE * sizes[0]]
-    unexplained = both - both @ basis @ basis.T
+    unexplained = data - data @ basis @ basis.T
     unexplained[
-        np.linalg.norm(unexplained, axis=1) <= _NEGLIGIBLE * np.linalg.norm(both, axis=1)
+        np.linalg.norm(unexplained, axis=1) <= _NEGLIGIBLE * np.linalg.norm(data, axis=1)
     ] = 0.0
     if root.size < 3 or not unexplained[0].any():
         return None
@@ -88,7 +88,9 @@ def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> 
 
     Values that are equal up to rounding errors share a mean rank.
     """
-    values = np.vstack([np.atleast_2d(each) for each in (x, y, covariates) if np.size(each)])
+    values = np.vstack(
+        [np.atleast_2d(variable) for variable in (x, y, covariates) if np.size(variable)]
+    )
     ranks = scipy.stats.rankdata(values.round(10), axis=1)
     rank_residuals = residuals(ranks[0], ranks[1], np.ones(ranks.shape[1]), ranks[2:])
     return rank_residuals.correlation if rank_residuals else None
@@ -113,13 +115,13 @@ class SlopeErrors:
         self._direction = design.x
         basis = np.column_stack([design.basis, design.x / np.linalg.norm(design.x)])
         members = np.split(np.argsort(self._numbers, kind="stable"), self._ends())
-        corrected = [_corrected(self._x[each], basis[each]) for each in members]
-        self.is_determined = all(each is not None for each in corrected)
+        corrected = [_corrected(self._x[groups], basis[groups]) for groups in members]
+        self.is_determined = all(column is not None for column in corrected)
         """Whether there is a slope without any one of the clusters."""
         self._weights = np.zeros_like(self._x)
-        for each, weights in zip(members, corrected, strict=True):
+        for groups, weights in zip(members, corrected, strict=True):
             if weights is not None:
-                self._weights[each] = weights
+                self._weights[groups] = weights
         self.degrees = self._degrees(basis) if self.is_determined else 0.0
 
     def _ends(self) -> Integers:

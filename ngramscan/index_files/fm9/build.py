@@ -172,7 +172,7 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
     files, names = corpus.files, relative_names(corpus)
     if scheduler is not None:
         # The processes of a cluster run in other folders.
-        paths = [each.path for each in files]
+        paths = [file.path for file in files]
         full = [path if is_remote(path) else str(Path(path).absolute()) for path in paths]
         files = [replace(file, path=path) for file, path in zip(files, full, strict=True)]
     if not corpus.is_stream:
@@ -403,17 +403,17 @@ def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
     largest = max(max(shard.sizes.values()) for shard in shards)
     needed = memory_for(largest) + _PROCESS_BYTES
     available = None if workers.scheduler else usable_memory()
-    wanted = min(workers.count, len(shards))
-    count = wanted if available is None else max(1, min(wanted, available // needed))
+    most_workers = min(workers.count, len(shards))
+    count = most_workers if available is None else max(1, min(most_workers, available // needed))
     size = format_bytes(largest)
     text = f"needs up to {format_bytes(needed * count)} of memory, for a shard of {size}"
     if workers.scheduler:
         text += " in each thread of the cluster"
     elif count > 1:
         text += f" in each of {count} processes"
-    if available is not None and (count < wanted or needed > available):
-        if count < wanted:
-            text += f"; {count} of {wanted} workers run at once"
+    if available is not None and (count < most_workers or needed > available):
+        if count < most_workers:
+            text += f"; {count} of {most_workers} workers run at once"
         text += f": {format_bytes(available)} are available"
     workers.progress.notice(text)
     return replace(workers, count=count, task_bytes=needed)

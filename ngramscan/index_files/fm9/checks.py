@@ -132,13 +132,13 @@ def _superblocks(file: Fm9File, first: int, last: int) -> int:
     if first == 0:
         ranks, ones = np.append(0, ranks), np.append(0, ones)
         pointers, stops = np.append(0, pointers), np.append(0, stops)
-    wrong = {
+    is_wrong = {
         "btnr: a number is larger than blocks of its type have": stops < 0,
         "invert: contradicts the types of the blocks": inverted != is_mostly_ones,
         "rank: not the number of ones before": np.diff(ranks) != ones[: len(ranks) - 1],
         "btnrp: not the end of the blocks before": pointers[1:] != stops[: len(pointers) - 1],
     }
-    for problem, where in wrong.items():
+    for problem, where in is_wrong.items():
         if where.any():
             field, _, words = problem.partition(": ")
             raise file.corrupt(f"field rrr.{field}: superblocks {first} to {last}: {words}")
@@ -165,8 +165,8 @@ def _samples(file: Fm9File) -> None:
             numbers = np.arange(first, min(entries, first + _AT_ONCE))
             stated = decode.entries(t, values, width, numbers)
             is_shared = (stated < file.n) & (stated % other_step == 0)
-            same = decode.entries(t, others, width, stated[is_shared] // other_step)
-            if (stated >= file.n).any() or (same != numbers[is_shared] * step).any():
+            inverse = decode.entries(t, others, width, stated[is_shared] // other_step)
+            if (stated >= file.n).any() or (inverse != numbers[is_shared] * step).any():
                 problem = "one is outside of the text, or contradicts the other samples"
                 place = f"entries {first} to {first + len(numbers)}"
                 raise file.corrupt(f"field {name}: {place}: {problem}")
@@ -211,7 +211,7 @@ def _check_lines(file: Fm9File, numbers: Iterable[int], lines: Sequence[bytes]) 
 def _order(file: Fm9File, offsets: Offsets, separator: int, progress: Progress) -> None:
     """Decode the whole text, and compare all samples, offsets and lines with it."""
     steps = find_steps(file, progress)
-    met = line = 0
+    n_met = line = 0
     unfinished_line = b""
     starts = iter(range(0, file.n, _AT_ONCE))
     decoded = in_threads(lambda at: (at, *decode_part(file, steps, at)), starts)
@@ -223,9 +223,9 @@ def _order(file: Fm9File, offsets: Offsets, separator: int, progress: Progress) 
             *lines, unfinished_line = (unfinished_line + text.tobytes()).split(b"\n")
             _check_lines(file, count(line), lines)
             line += len(lines)
-        met += samples_met
+        n_met += samples_met
         progress.advance(len(text), CHECKED)
-    if met != -(-file.n // SA_STEP):
+    if n_met != -(-file.n // SA_STEP):
         raise file.corrupt("field sa_sample: some entries are never reached")
 
 

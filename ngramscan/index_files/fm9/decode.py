@@ -49,8 +49,8 @@ def _take(data: Bytes, position: Int, width: Int) -> np.uint64:
     for byte in range(8):  # the compiler turns this into one load
         word |= _U64(data[at + _U64(byte)]) << _U64(8 * byte)
     shift = _U64(position & 7)
-    behind = _U64(data[at + _U64(8)]) << _ONE
-    return (word >> shift | behind << (_U64(63) - shift)) & (_ALL >> _U64(64 - width))
+    next_byte = _U64(data[at + _U64(8)]) << _ONE
+    return (word >> shift | next_byte << (_U64(63) - shift)) & (_ALL >> _U64(64 - width))
 
 
 @lean_kernel
@@ -117,21 +117,23 @@ def _pass_blocks(t: Tables, superblock: Int) -> tuple[Int, Int, Int]:
     start = superblock * SUPERBLOCK
     for block in range(start, min(start + SUPERBLOCK, t.at[BITS] // BLOCK + 1)):
         kind = _entry(t.data, t.at[BT], 7, block)
-        here = 127 - kind if inverted else kind
+        n_ones = 127 - kind if inverted else kind
         if pointer + k.NUMBER_BITS[kind] > t.at[BTNR_BITS]:
             return -1, ones, dense
         high, low = _number(t, pointer, kind)
-        most = k.COEFFICIENTS_HIGH[here, 127]
-        if high > most or (high == most and low >= k.COEFFICIENTS_LOW[here, 127]):
+        most = k.COEFFICIENTS_HIGH[n_ones, 127]
+        if high > most or (high == most and low >= k.COEFFICIENTS_LOW[n_ones, 127]):
             return -1, ones, dense
-        used = t.at[BITS] - block * BLOCK
-        if used < BLOCK:  # the last block has no ones after the last bit
-            first_bits, bits = _decode_block(here, high, low)
-            if bits >> _U64(max(0, used - 64)) or (used < 64 and first_bits >> _U64(used)):
+        bits_left = t.at[BITS] - block * BLOCK
+        if bits_left < BLOCK:  # the last block has no ones after the last bit
+            first_bits, bits = _decode_block(n_ones, high, low)
+            if bits >> _U64(max(0, bits_left - 64)) or (
+                bits_left < 64 and first_bits >> _U64(bits_left)
+            ):
                 return -1, ones, dense
         pointer += k.NUMBER_BITS[kind]
-        ones += here
-        dense += here > BLOCK // 2
+        ones += n_ones
+        dense += n_ones > BLOCK // 2
     return pointer, ones, dense
 
 

@@ -85,12 +85,12 @@ def _listed(directory: Path, names: Sequence[str]) -> list[Path]:
     """Return the folders that a manifest lists, which must be exactly the existing ones."""
     if names == [""]:
         return [directory]
-    there = {"", *_folders_in(directory)}
+    existing = {"", *_folders_in(directory)}
     for name in names:
-        if name not in there:
+        if name not in existing:
             problem = f"missing, but {MANIFEST} lists it; copy it here, or build the index again"
             raise IndexFormatError(str(directory / name), problem)
-    for name in there.difference(names):
+    for name in existing.difference(names):
         if is_shard(directory / name):
             problem = f"files of an index that {MANIFEST} does not list; move them elsewhere"
             raise IndexFormatError(str(directory / name), problem)

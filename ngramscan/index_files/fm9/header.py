@@ -122,10 +122,10 @@ class _HeaderParser:
         self._require("char2comp", char2comp == numbers, "contradicts comp2char")
         self._require("C", bool((c[:-1] < c[1:]).all()), "the counts do not increase")
         self._require("C", (c[0], c[-1]) == (0, n), f"from {c[0]} to {c[-1]}, expected 0 to {n}")
-        again = int.from_bytes(self._take("sigma16", 2), "little")
-        self._require("sigma16", again == sigma, f"{again}, but sigma is {sigma}")
-        behind = len(self._data) - self._at
-        self._require("end of file", behind == 0, f"{behind} bytes too many")
+        repeated = int.from_bytes(self._take("sigma16", 2), "little")
+        self._require("sigma16", repeated == sigma, f"{repeated}, but sigma is {sigma}")
+        extra_bytes = len(self._data) - self._at
+        self._require("end of file", extra_bytes == 0, f"{extra_bytes} bytes too many")
         return comp2char, c.astype(np.int64)
 
     # The wavelet tree: its leaves are the bytes of the text
@@ -137,8 +137,8 @@ class _HeaderParser:
         """
         parents, is_leaf = tree["parent"], tree["left"] == NONE
         self._require("node", parents[0] == NONE, "the root has a parent")
-        wrong = is_leaf & (tree["right"] != NONE)
-        self._refuse("node", wrong, lambda number: f"{number} has one child")
+        is_wrong = is_leaf & (tree["right"] != NONE)
+        self._refuse("node", is_wrong, lambda number: f"{number} has one child")
         inner = np.flatnonzero(~is_leaf)
         self._require("node", 2 * len(inner) == len(tree) - 1, "some nodes have no parent")
         children = np.stack((tree["left"], tree["right"]), axis=1)[inner]
@@ -182,8 +182,8 @@ class _HeaderParser:
         starts = np.append(tree["start"].astype(np.int64), bits)
         self._require("node", starts[0] == 0, "the root does not start at bit 0")
         sizes, is_leaf = np.diff(starts), tree["left"] == NONE
-        wrong = is_leaf & (sizes != 0)
-        self._refuse("node", wrong, lambda number: f"{number} is a leaf, but has bits")
+        is_wrong = is_leaf & (sizes != 0)
+        self._refuse("node", is_wrong, lambda number: f"{number} is a leaf, but has bits")
         self._refuse("node", ~is_leaf & (sizes <= 0), lambda number: f"{number} has no bits")
         sizes[leaves] = counts
         self._require("node", sizes[0] == n, "the root's bits are not n")
@@ -244,7 +244,9 @@ class _HeaderParser:
         if not holds:
             raise IndexFormatError(self._path, f"field {name}: {problem}")
 
-    def _refuse(self, name: str, wrong: NDArray[np.bool_], problem: Callable[[int], str]) -> None:
+    def _refuse(
+        self, name: str, is_wrong: NDArray[np.bool_], problem: Callable[[int], str]
+    ) -> None:
         """Refuse the file for the first entry that is wrong."""
-        if wrong.any():
-            raise IndexFormatError(self._path, f"field {name}: {problem(int(wrong.argmax()))}")
+        if is_wrong.any():
+            raise IndexFormatError(self._path, f"field {name}: {problem(int(is_wrong.argmax()))}")

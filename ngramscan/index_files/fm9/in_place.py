@@ -175,12 +175,12 @@ class InPlaceFile:
 
     # Parts of the file
 
-    async def _read(self, wanted: Sequence[_Bits]) -> list[_Pieces]:
+    async def _read(self, requests: Sequence[_Bits]) -> list[_Pieces]:
         """Return bits of several fields, several times."""
         # All reads are started before any is waited for.
         started = [
             [(column, *self._start(column, *bits)) for column, bits in fields.items()]
-            for fields in wanted
+            for fields in requests
         ]
         return [
             {column: (start, await finished(reading)) for column, start, reading in fields}
@@ -233,17 +233,17 @@ class InPlaceFile:
         `search` returns how far it advanced, or None when finished. Once it has advanced, the
         earlier parts are no longer needed.
         """
-        here = _PartsHere(self._tables)
-        while (ahead := search(self._tables if self._is_whole else here.tables())) is not None:
-            count, *keys = here.missing.tolist()
+        loaded = _PartsHere(self._tables)
+        while (ahead := search(self._tables if self._is_whole else loaded.tables())) is not None:
+            count, *keys = loaded.missing.tolist()
             if not count:
                 raise self.corrupt(_CONTRADICTION)
             if ahead:
-                here.clear()
+                loaded.clear()
             first_bits = await self._read([self._first_bits(key) for key in keys[:count]])
             blocks = await self._read([*map(self._blocks, keys, first_bits)])
             for key, pieces, more in zip(keys, first_bits, blocks, strict=False):
-                here.add(key, pieces | more)
+                loaded.add(key, pieces | more)
 
     # Searching
 
@@ -285,7 +285,7 @@ class InPlaceFile:
 
     async def locate(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
-        ranks, positions, met, steps = np.array([rank]), np.zeros(1, np.int64), set[int](), 0
+        ranks, positions, visited, steps = np.array([rank]), np.zeros(1, np.int64), set[int](), 0
 
         def search(tables: Tables) -> int | None:
             nonlocal steps
@@ -294,9 +294,9 @@ class InPlaceFile:
             if ahead < 0:
                 return None
             steps += ahead
-            if ahead and int(ranks[0]) in met:
+            if ahead and int(ranks[0]) in visited:
                 raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
-            met.add(int(ranks[0]))
+            visited.add(int(ranks[0]))
             return ahead
 
         await self._until_found(search)
@@ -306,8 +306,8 @@ class InPlaceFile:
         """Return a part of the text. Its pieces are read at once, each backwards from a sample."""
         cuts = [start, *range(start - start % ISA_STEP + ISA_STEP, stop, ISA_STEP), stop]
         walks, pieces = pairwise(cuts), []
-        while some := list(islice(walks, _WALKS_AT_ONCE)):
-            pieces += await together(self._walk(*piece) for piece in some)
+        while batch := list(islice(walks, _WALKS_AT_ONCE)):
+            pieces += await together(self._walk(*piece) for piece in batch)
         return b"".join(pieces)
 
     async def _walk(self, start: int, stop: int) -> bytes:
@@ -348,8 +348,8 @@ class _PartialHeader:
     def __len__(self) -> int:
         return self._size
 
-    def __getitem__(self, wanted: slice) -> bytes:
-        start, stop, _ = wanted.indices(self._size)
+    def __getitem__(self, part_wanted: slice) -> bytes:
+        start, stop, _ = part_wanted.indices(self._size)
         for at, part in self.parts.items():
             if at <= start and stop <= at + len(part):
                 return part[start - at : stop - at]

@@ -56,14 +56,14 @@ class InPlaceOffsets:
 
         Documents are about equally long, so the first part that is read is usually near it.
         """
-        low, high, before, behind = 0, self.entries, 0, self._n
+        low, high, before, after = 0, self.entries, 0, self._n
         while True:
-            guess = low + (high - low) * (position - before) // (behind - before)
+            guess = low + (high - low) * (position - before) // (after - before)
             first = max(low, min(guess - _OFFSETS_AT_ONCE // 2, high - _OFFSETS_AT_ONCE))
             values = await self._read(first, min(first + _OFFSETS_AT_ONCE, high))
             last = first + len(values) - 1
             if values[0] > position:
-                high, behind = first, int(values[0])
+                high, after = first, int(values[0])
             elif values[-1] <= position and last + 1 < high:
                 low, before = last, int(values[-1])
             else:
@@ -102,8 +102,10 @@ class InPlaceShard:
         self, ranks: Sequence[int], needle_bytes: Integers, context: int
     ) -> list[ShardWindow]:
         """Return the text around some occurrences, as `Shard.windows` does."""
-        each = zip(ranks, needle_bytes.tolist(), strict=True)
-        return self._ranges.run(together(self._window(*occurrence, context) for occurrence in each))
+        occurrences = zip(ranks, needle_bytes.tolist(), strict=True)
+        return self._ranges.run(
+            together(self._window(*occurrence, context) for occurrence in occurrences)
+        )
 
     async def _window(self, rank: int, needle_bytes: int, context: int) -> ShardWindow:
         await self.data.load()
@@ -160,9 +162,9 @@ def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
     async def open_all() -> list[InPlaceShard]:
         files_by_shard = await _of_manifest(ranges, url) or await _by_name(ranges, url)
         kept_bytes = min(_KEPT_BYTES, memory // len(files_by_shard))
-        opened = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in files_by_shard)
-        each = zip(files_by_shard, await together(opened), strict=True)
-        return [InPlaceShard(ranges, files, data, kept_bytes) for files, data in each]
+        opening = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in files_by_shard)
+        loaded = zip(files_by_shard, await together(opening), strict=True)
+        return [InPlaceShard(ranges, files, data, kept_bytes) for files, data in loaded]
 
     return ranges.run(open_all())
 

@@ -86,12 +86,14 @@ class SpanSearch:
         await together(self._search(*window) for window in windows)
         self._spread([(number, last) for number, last, _ in windows])
         turn = 0
-        while picked := [(number, last) for number in numbers for last in self._pick(number, turn)]:
-            picked = [*self._unlike(picked)]
-            firsts = [int(self._bounds[each]) for each in picked]
-            each = zip(picked, firsts, strict=True)
-            await together(self._search(*place, first) for place, first in each)
-            self._spread(picked)
+        while searched := [
+            (number, last) for number in numbers for last in self._pick(number, turn)
+        ]:
+            searched = [*self._unlike(searched)]
+            firsts = [int(self._bounds[place]) for place in searched]
+            searches = zip(searched, firsts, strict=True)
+            await together(self._search(*place, first) for place, first in searches)
+            self._spread(searched)
             turn += 1
         known_firsts = [*self._known_firsts.tolist(), len(self._known_firsts) + 1]
         return [
@@ -113,17 +115,17 @@ class SpanSearch:
         }
         return by_text.values()
 
-    def _unlike(self, picked: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    def _unlike(self, last_words: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         """Yield last words that end different texts, since the result for one may be enough.
 
         Two are alike if the text before them is the same for as long as a search takes to follow an
         occurrence. The one with the longest possible match determines most of the others.
         """
         like_others = set[tuple[int, int]]()
-        for number, last in sorted(picked, key=self._most_words, reverse=True):
+        for number, last in sorted(last_words, key=self._most_words, reverse=True):
             if (number, last) not in like_others:
-                alike = self._alike.sharing(last, _NEAR)
-                like_others |= {(number, similar_last) for similar_last in alike}
+                similar = self._alike.sharing(last, _NEAR)
+                like_others |= {(number, similar_last) for similar_last in similar}
                 yield number, last
 
     def _most_words(self, place: tuple[int, int]) -> int:
@@ -138,9 +140,9 @@ class SpanSearch:
                 self._spread_known(last, first)
             if 0 < bound <= last + 1:
                 longer = self._ends[last] - self._starts[bound - 1]
-                alike = np.array([*self._alike.sharing(last, longer)], np.int64)
+                similar = np.array([*self._alike.sharing(last, longer)], np.int64)
                 bounds = self._bounds[number]
-                bounds[alike] = np.maximum(bounds[alike], alike - (last - bound))
+                bounds[similar] = np.maximum(bounds[similar], similar - (last - bound))
         # A part of what occurs occurs; what begins before a bound doesn't occur with more words.
         self._known_firsts = np.minimum.accumulate(self._known_firsts[::-1])[::-1]
         self._bounds = np.maximum.accumulate(self._bounds, axis=1)
@@ -166,7 +168,9 @@ class SpanSearch:
         # Of those that are known to have the same first word, the earliest decides for all.
         keys = np.where(known_firsts <= shortest, known_firsts, -1).tolist()
         opened = np.flatnonzero(is_open).tolist()
-        runs = groupby(enumerate(opened), lambda each: (each[1] - each[0], keys[each[1]]))
+        runs = groupby(
+            enumerate(opened), lambda numbered: (numbered[1] - numbered[0], keys[numbered[1]])
+        )
         for (_, first), run in runs:
             ends = [end for _, end in run]
             if first >= 0:
@@ -211,7 +215,9 @@ class SpanSearch:
     async def _follow(self, number: int, last: int, place: int, ranks: tuple[int, int]) -> None:
         """Compare the text with a document around an occurrence, in both directions."""
         file, end, is_only = self._files[number], self._ends[last], ranks[1] - ranks[0] == 1
-        covering = (each for each in self._matches[number] if each[0] <= place and each[1] >= end)
+        covering = (
+            match for match in self._matches[number] if match[0] <= place and match[1] >= end
+        )
         match = next(covering, None) if is_only else None
         if match is None:
             bounds = self._bounds[number]
@@ -238,10 +244,10 @@ class SpanSearch:
         """Extend a match to the left; return its start in the text."""
         step = ISA_STEP
         while (size := min(step, place - lowest, position)) > 0:
-            there = await file.extract(position - size, position)
-            alike = _alike(self._text[place - size : place][::-1], there[::-1])
-            place, position, step = place - alike, position - alike, 2 * step
-            if alike < size:
+            document_part = await file.extract(position - size, position)
+            shared = _alike(self._text[place - size : place][::-1], document_part[::-1])
+            place, position, step = place - shared, position - shared, 2 * step
+            if shared < size:
                 break
         return place
 
@@ -249,23 +255,23 @@ class SpanSearch:
         """Extend a match to the right; return its end in the text."""
         step = ISA_STEP
         while (size := min(step, highest - place, file.n - position)) > 0:
-            alike = _alike(
+            shared = _alike(
                 self._text[place : place + size], await file.extract(position, position + size)
             )
-            place, position, step = place + alike, position + alike, 2 * step
-            if alike < size:
+            place, position, step = place + shared, position + shared, 2 * step
+            if shared < size:
                 break
         return place
 
     def _learn(self, first: int, last: int) -> None:
         """Note that a part occurs, from one word to another."""
-        some = self._known_firsts[first : last + 1]
-        np.minimum(some, first, out=some)
+        later_firsts = self._known_firsts[first : last + 1]
+        np.minimum(later_firsts, first, out=later_firsts)
 
     def _raise(self, number: int, last: int, first: int) -> None:
         """Note that in a file no match begins before a word if it ends with another or later."""
-        some = self._bounds[number, last:]
-        np.maximum(some, first, out=some)
+        later_bounds = self._bounds[number, last:]
+        np.maximum(later_bounds, first, out=later_bounds)
 
 
 def _alike(first: bytes, second: bytes) -> int:
@@ -312,16 +318,16 @@ def estimate_requests(
         )
         return ranges.requests - before
 
-    taken = ranges.run(search())
-    if len(sampled_texts) < _FEWEST or not taken:
-        return int(taken * times)
+    requests = ranges.run(search())
+    if len(sampled_texts) < _FEWEST or not requests:
+        return int(requests * times)
     numbers = Counter(Counter(part for log in logs for part in log.parts).values())
     parts = [_parts_of(size, len(sampled_texts), numbers) for size in _halved(len(sampled_texts))]
     last, before = log2(parts[0] / parts[1]), log2(parts[1] / parts[2])
     # With each doubling of the texts, the growth falls by the same amount, down to zero.
     fall = max(before - last, 1e-9)
     doublings = min(log2(times), last / fall)
-    return int(taken * 2 ** (doublings * last - fall * doublings * (doublings + 1) / 2))
+    return int(requests * 2 ** (doublings * last - fall * doublings * (doublings + 1) / 2))
 
 
 def _halved(number: int) -> tuple[int, int, int]:
@@ -334,5 +340,5 @@ def _parts_of(size: int, number: int, of_texts: Mapping[int, int]) -> float:
     `of_texts` maps a number of texts to the number of parts that exactly so many texts read. A part
     of m texts is in none of a subset with probability C(number - m, size) / C(number, size).
     """
-    every = comb(number, size)
-    return sum(n * (1 - comb(number - m, size) / every) for m, n in of_texts.items())
+    n_subsets = comb(number, size)
+    return sum(n * (1 - comb(number - m, size) / n_subsets) for m, n in of_texts.items())

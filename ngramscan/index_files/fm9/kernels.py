@@ -120,8 +120,8 @@ def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
     for byte in range(8):  # the compiler turns this into one load
         word |= np.uint64(data[at + np.uint64(byte)]) << np.uint64(8 * byte)
     shift = np.uint64(position & 7)
-    behind = np.uint64(data[at + np.uint64(8)]) << np.uint64(1)
-    return word >> shift | behind << (np.uint64(63) - shift)
+    next_byte = np.uint64(data[at + np.uint64(8)]) << np.uint64(1)
+    return word >> shift | next_byte << (np.uint64(63) - shift)
 
 
 @warming_kernel
@@ -218,7 +218,7 @@ def _pass_blocks(
 
 @warming_kernel
 def _ones_in_superblock(
-    all_parts: Tables, block: Int, offset: Int, later: Int, behind: Int
+    all_parts: Tables, block: Int, offset: Int, later: Int, later_offset: Int
 ) -> tuple[Int, Int]:
     """Return the ones before an offset in a block, and before one in the same or a later block.
 
@@ -234,20 +234,22 @@ def _ones_in_superblock(
     if after == ones:
         return ones, ones
     if after - ones == _BITS_OF_SUPERBLOCK:
-        return ones + (block - first) * 127 + offset, ones + (later - first) * 127 + behind
+        return ones + (block - first) * 127 + offset, ones + (later - first) * 127 + later_offset
     pointer = read_entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
     inverted = (t.data[np.uint64(t.at[INVERT] + (superblock >> 3))] >> (superblock & 7)) & 1 == 1
     ones, pointer, kind = _pass_blocks(t, first, block, inverted, ones, pointer)
     ones_later = ones
     if block == later:
-        here, there = ones_in_block(t, pointer, kind, inverted, offset, behind)
+        ones_before, ones_before_later = ones_in_block(
+            t, pointer, kind, inverted, offset, later_offset
+        )
     else:
-        here, _ = ones_in_block(t, pointer, kind, inverted, offset, offset)
+        ones_before, _ = ones_in_block(t, pointer, kind, inverted, offset, offset)
         ones_later, pointer, kind = _pass_blocks(t, block, later, inverted, ones, pointer)
-        there, _ = ones_in_block(t, pointer, kind, inverted, behind, behind)
-    if here < 0 or there < 0:
+        ones_before_later, _ = ones_in_block(t, pointer, kind, inverted, later_offset, later_offset)
+    if ones_before < 0 or ones_before_later < 0:
         return CORRUPT, CORRUPT
-    return ones + here, ones_later + there
+    return ones + ones_before, ones_later + ones_before_later
 
 
 @warming_kernel
@@ -255,8 +257,8 @@ def bit_and_ones(t: Tables, position: Int) -> Int:
     """Return twice the number of ones before a bit of the bit vector, plus the bit."""
     block = np.int64(np.uint64(position) // np.uint64(127))
     offset = position - block * 127
-    before, behind = _ones_in_superblock(t, block, offset, block, offset + 1)
-    return before + behind if before >= 0 else CORRUPT
+    before, before_next = _ones_in_superblock(t, block, offset, block, offset + 1)
+    return before + before_next if before >= 0 else CORRUPT
 
 
 @warming_kernel
@@ -269,13 +271,13 @@ def _ones(t: Tables, first: Int, second: Int) -> tuple[Int, Int]:
         return t.at[ONES], t.at[ONES]
     block = np.int64(np.uint64(first) // np.uint64(127))
     later = np.int64(np.uint64(second) // np.uint64(127))
-    offset, behind = first - block * 127, second - later * 127
+    offset, later_offset = first - block * 127, second - later * 127
     if block >> 5 == later >> 5 and second < t.at[BITS]:
-        return _ones_in_superblock(t, block, offset, later, behind)
+        return _ones_in_superblock(t, block, offset, later, later_offset)
     before, _ = _ones_in_superblock(t, block, offset, block, offset)
     if second == t.at[BITS]:
         return before, t.at[ONES]
-    after, _ = _ones_in_superblock(t, later, behind, later, behind)
+    after, _ = _ones_in_superblock(t, later, later_offset, later, later_offset)
     return before, after
 
 
@@ -287,16 +289,21 @@ def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
     for _ in range(t.lengths[byte]):
         if low == high:
             break
-        before, behind = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
-        before -= t.nodes[node, BEFORE]
-        behind -= t.nodes[node, BEFORE]
-        if before < 0 or before > low or behind < before or behind - before > high - low:
+        before_low, before_high = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
+        before_low -= t.nodes[node, BEFORE]
+        before_high -= t.nodes[node, BEFORE]
+        if (
+            before_low < 0
+            or before_low > low
+            or before_high < before_low
+            or before_high - before_low > high - low
+        ):
             return CORRUPT, CORRUPT
         if code & np.uint64(1):
-            low, high = before, behind
+            low, high = before_low, before_high
             node = t.nodes[node, RIGHT]
         else:
-            low, high = low - before, high - behind
+            low, high = low - before_low, high - before_high
             node = t.nodes[node, LEFT]
         code >>= np.uint64(1)
         if high > t.nodes[node, SIZE]:
@@ -480,13 +487,13 @@ def _copy_starts(
     later = at[LAST] + 1
     while at[LAST] >= 0 and at[PERIOD] > 0:
         last = at[LAST]
-        wanted = ends[last] + at[PERIOD]
-        while later > last + 1 and ends[later - 1] >= wanted:
+        least_end = ends[last] + at[PERIOD]
+        while later > last + 1 and ends[later - 1] >= least_end:
             later -= 1
-        while later < len(ends) and ends[later] < wanted:
+        while later < len(ends) and ends[later] < least_end:
             later += 1
         start = begins[last]
-        if later < len(ends) and ends[later] == wanted and begins[later] == begins[last]:
+        if later < len(ends) and ends[later] == least_end and begins[later] == begins[last]:
             start = starts[later] - at[PERIOD]
         if start > begins[last] and _repeats(text, start - 1, ends[last], at):
             starts[last] = start
@@ -554,7 +561,7 @@ def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
     before a sampled one; where one does, which Brent's algorithm detects, the file is corrupt.
     """
     steps = 0
-    met = rank
+    mark = rank
     meet_again = 64
     while rank % SA_STEP:
         got = previous(t, rank)
@@ -562,11 +569,11 @@ def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
             return CORRUPT, rank, steps
         rank = got >> 8
         steps += 1
-        if rank == met:
+        if rank == mark:
             return CORRUPT, rank, steps
         if steps == meet_again:
             meet_again *= 2
-            met = rank
+            mark = rank
     position = _sample(t, SA, rank // SA_STEP)
     if position < 0:
         return CORRUPT, rank, steps

@@ -99,7 +99,7 @@ class BuildPlan:
             if self.options.get(flag) != value:
                 return f"{flag} was {self.options.get(flag)} and is {value} now"
         before, now = (
-            {source.file.path: source for source in each.files} for each in (self, requested)
+            {source.file.path: source for source in plan.files} for plan in (self, requested)
         )
         for path, source in before.items():
             if now.get(path) != source:
@@ -246,7 +246,7 @@ def _cut(measured: Iterable[tuple[int, Piece, _Sizes]], shard_bytes: int) -> Ite
             if shard is None:
                 shard = ShardPlan("", 0, 0, 0, file, piece.start, lines, int(rows[first, 0]))
             room = before + shard_bytes - list(shard.sizes.values())
-            stops = (np.searchsorted(*each, "right") for each in zip(ends, room, strict=True))
+            stops = (np.searchsorted(*columns, "right") for columns in zip(ends, room, strict=True))
             stop = int(min(stops))
             if stop > first:
                 text_bytes, metadata_bytes = map(int, ends[:, stop - 1] - before)

@@ -88,11 +88,13 @@ class Fm9File(MappedFile):
         path[0, 1] = self.n
         sorted_segments = np.zeros((len(patterns), 2), np.int64)
         starts = np.array([0, *accumulate(lengths)], np.int64)
-        joined = np.frombuffer(together, np.uint8)
+        all_patterns = np.frombuffer(together, np.uint8)
         at = np.zeros(3, np.int64)
         with unchanged([self]):
             if (
-                run_to_end(kernels.find, self.tables, joined, starts, path, sorted_segments, at)
+                run_to_end(
+                    kernels.find, self.tables, all_patterns, starts, path, sorted_segments, at
+                )
                 != 0
             ):
                 raise self.corrupt("field rrr: the bits contradict their number")
@@ -120,15 +122,15 @@ class Fm9File(MappedFile):
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
         """Return the position in the text of the suffix with each rank, or raise an IndexError."""
-        wanted = np.asarray(ranks, np.int64)
-        if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):
+        numbers = np.asarray(ranks, np.int64)
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.n):
             raise IndexError(f"ranks are 0 to {self.n - 1}")
-        expect_steps(SA_STEP * len(wanted))
-        positions = np.zeros(len(wanted), np.int64)
+        expect_steps(SA_STEP * len(numbers))
+        positions = np.zeros(len(numbers), np.int64)
         with unchanged([self]):
             located, work = 0, current_work()
-            while located < len(wanted):
-                located = kernels.locate(self.tables, wanted, positions, located, work.flag)
+            while located < len(numbers):
+                located = kernels.locate(self.tables, numbers, positions, located, work.flag)
                 work.check()
             if positions.size and positions.min() < 0:
                 raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
@@ -174,9 +176,9 @@ class Offsets(MappedFile):
         """Read all entries and check that they increase."""
         for start in range(0, self.entries, _CHECKED_AT_ONCE):
             part = self._values[start : start + _CHECKED_AT_ONCE + 1]
-            wrong = np.flatnonzero(part[1:] <= part[:-1])
-            if wrong.size:
-                entry = start + int(wrong[0]) + 1
+            unordered = np.flatnonzero(part[1:] <= part[:-1])
+            if unordered.size:
+                entry = start + int(unordered[0]) + 1
                 raise self.corrupt(f"entry {entry} is not above the one before")
 
     def agree(self, text: Bytes, start: int) -> bool:
@@ -184,12 +186,12 @@ class Offsets(MappedFile):
 
         In metadata a separator ends a line, so the next line starts one byte later.
         """
-        behind = int(self._separator == NEWLINE)
-        places = np.flatnonzero(text == self._separator) + start + behind
-        ends = np.array([start + behind, start + len(text) + behind], np.uint64)
+        line_end = int(self._separator == NEWLINE)
+        places = np.flatnonzero(text == self._separator) + start + line_end
+        ends = np.array([start + line_end, start + len(text) + line_end], np.uint64)
         low, high = np.searchsorted(self._values, ends).tolist()
-        recorded = self._values[max(behind, low) : high].astype(np.int64)
-        return np.array_equal(recorded, places[places < self._n - behind])
+        recorded = self._values[max(line_end, low) : high].astype(np.int64)
+        return np.array_equal(recorded, places[places < self._n - line_end])
 
     def bounds(self, numbers: Integers) -> tuple[Integers, Integers]:
         """Return the start of each, and the start of the next one or of the text's last byte."""
@@ -206,10 +208,10 @@ class Offsets(MappedFile):
 
     def holding(self, positions: Integers) -> Integers:
         """Return the last document or line that starts at each position or before it."""
-        wanted = positions.astype(np.uint64)
+        places = positions.astype(np.uint64)
         with unchanged([self]):
-            numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
-            if not (self._values[numbers] <= wanted).all():
+            numbers = np.searchsorted(self._values, places, side="right").astype(np.int64) - 1
+            if not (self._values[numbers] <= places).all():
                 raise self.corrupt("the entries do not increase")
         return numbers
 

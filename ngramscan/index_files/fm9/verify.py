@@ -48,9 +48,9 @@ def verify_index(directory: Path, deep: bool, progress: Progress) -> list[Findin
         _announce(folders, progress)
     changed = _compare_files(entries, progress)
     findings += changed
-    wrong = {finding.shard for finding in changed}
+    changed_shards = {finding.shard for finding in changed}
     for folder in folders:
-        if str(folder) not in wrong:
+        if str(folder) not in changed_shards:
             findings += verify_shard(folder, deep, progress, entries.get(folder))
     return findings
 

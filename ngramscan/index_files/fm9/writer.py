@@ -123,18 +123,18 @@ def _replace_by_bwt(text: NDArray[np.uint8], suffixes: _Positions) -> tuple[_Pos
 
 def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[TreeNode], list[int]]:
     """Return nodes, numbered breadth first, and the number of symbols of each."""
-    made = [(count, byte, NONE, NONE) for byte, count in enumerate(frequencies) if count]
-    heap = [(size, number) for number, (size, *_) in enumerate(made)]
+    nodes_made = [(count, byte, NONE, NONE) for byte, count in enumerate(frequencies) if count]
+    heap = [(size, number) for number, (size, *_) in enumerate(nodes_made)]
     heapq.heapify(heap)
     while len(heap) > 1:
         (rarest, left_child), (next_rarest, right_child) = heapq.heappop(heap), heapq.heappop(heap)
-        heapq.heappush(heap, (rarest + next_rarest, len(made)))
-        made.append((rarest + next_rarest, 0, left_child, right_child))
+        heapq.heappush(heap, (rarest + next_rarest, len(nodes_made)))
+        nodes_made.append((rarest + next_rarest, 0, left_child, right_child))
     order, parents = [heap[0][1]], [NONE]
     nodes: list[TreeNode] = []
     start = ones = 0
     for number, in_made in enumerate(order):  # grows in the loop
-        size, byte, left_child, right_child = made[in_made]
+        size, byte, left_child, right_child = nodes_made[in_made]
         if left_child == NONE:
             nodes.append(TreeNode(start, byte, parents[number]))
             continue
@@ -142,8 +142,8 @@ def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[TreeNode], list[int]
         order += [left_child, right_child]
         parents += [number, number]
         start += size
-        ones += made[right_child][0]
-    return nodes, [made[in_made][0] for in_made in order]
+        ones += nodes_made[right_child][0]
+    return nodes, [nodes_made[in_made][0] for in_made in order]
 
 
 def _wavelet_bits(
@@ -239,10 +239,10 @@ def _before(amounts: NDArray[np.int64], ones: NDArray[np.uint8]) -> tuple[int, N
 def _invert(ones: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Complement the types of full superblocks that are mostly ones; return which they are."""
     n_whole = len(ones) // SUPERBLOCK
-    whole = ones[: n_whole * SUPERBLOCK].reshape(n_whole, SUPERBLOCK)
+    whole_superblocks = ones[: n_whole * SUPERBLOCK].reshape(n_whole, SUPERBLOCK)
     inverted = np.zeros(-(-len(ones) // SUPERBLOCK), np.bool_)
-    inverted[:n_whole] = (whole > BLOCK // 2).sum(axis=1) > SUPERBLOCK // 2
-    whole[inverted[:n_whole]] = BLOCK - whole[inverted[:n_whole]]
+    inverted[:n_whole] = (whole_superblocks > BLOCK // 2).sum(axis=1) > SUPERBLOCK // 2
+    whole_superblocks[inverted[:n_whole]] = BLOCK - whole_superblocks[inverted[:n_whole]]
     return inverted
 
 

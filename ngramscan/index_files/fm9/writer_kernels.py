@@ -71,12 +71,12 @@ def split_node(
     left_place, left_step = child[0, 0], child[0, 1]
     right_place, right_step = child[1, 0], child[1, 1]
     word_number = first_bit >> 6
-    used = first_bit & 63
+    bits_used = first_bit & 63
     word = bits[word_number]
     for i in range(symbols.shape[0]):
         symbol = symbols[i]
         bit = goes_right[symbol]
-        word |= U64(bit) << U64(used)
+        word |= U64(bit) << U64(bits_used)
         # Both are written, so that there is no branch: what is not wanted is overwritten.
         if bit:
             children[right_place] = symbol
@@ -84,13 +84,13 @@ def split_node(
         else:
             children[left_place] = symbol
             left_place += left_step
-        used += 1
-        if used == 64:
+        bits_used += 1
+        if bits_used == 64:
             bits[word_number] = word
             word_number += 1
             word = U64(0)
-            used = 0
-    if used:
+            bits_used = 0
+    if bits_used:
         bits[word_number] = word
 
 

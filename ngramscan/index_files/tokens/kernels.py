@@ -43,9 +43,9 @@ def _compare(text: Bytes, pointer: Int, pattern: Bytes, start: Int, stop: Int) -
     """Return -1, 0 or 1: the text there comes before a pattern, begins with it, comes after it."""
     shared = min(stop - start, len(text) - pointer)
     for byte in range(shared):
-        here, there = text[pointer + byte], pattern[start + byte]
-        if here != there:
-            return -1 if here < there else 1
+        text_byte, pattern_byte = text[pointer + byte], pattern[start + byte]
+        if text_byte != pattern_byte:
+            return -1 if text_byte < pattern_byte else 1
     return -1 if shared < stop - start else 0
 
 
@@ -314,9 +314,9 @@ def _before(text: Bytes, first: Int, second: Int, most: Int) -> bool:
     """Tell whether a suffix comes before another, by their first `most` bytes."""
     comparable = len(text) - max(first, second)
     for byte in range(min(comparable, most)):
-        here, there = text[first + byte], text[second + byte]
-        if here != there:
-            return bool(here < there)
+        first_byte, second_byte = text[first + byte], text[second + byte]
+        if first_byte != second_byte:
+            return bool(first_byte < second_byte)
     return bool(comparable >= most or first > second)
 
 

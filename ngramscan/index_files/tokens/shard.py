@@ -143,9 +143,9 @@ class TokenShard:
             return
         text, table = self.text.content, self.table.content
         arguments = patterns, ends, segments, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
-        wrong = run_to_end(kernels.find, text, table, self.widths, *arguments)
-        if wrong != kernels.SOUND:
-            raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
+        outcome = run_to_end(kernels.find, text, table, self.widths, *arguments)
+        if outcome != kernels.SOUND:
+            raise self.table.corrupt(f"rank {outcome}: the pointer leads to no token")
 
     def match_lengths(
         self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
@@ -159,10 +159,10 @@ class TokenShard:
         at = np.zeros(kernels.SEARCH_COLUMNS, np.int64)
         at[kernels.LEFT] = most
         arguments = tokens, lengths, alike, at
-        wrong = run_to_end(kernels.match_lengths, text, table, self.widths, *arguments)
-        if wrong >= 0:
-            raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
-        return None if wrong == kernels.TOO_LONG else lengths
+        outcome = run_to_end(kernels.match_lengths, text, table, self.widths, *arguments)
+        if outcome >= 0:
+            raise self.table.corrupt(f"rank {outcome}: the pointer leads to no token")
+        return None if outcome == kernels.TOO_LONG else lengths
 
     def position(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
@@ -176,9 +176,9 @@ class TokenShard:
         words = np.zeros((len(ranks), 8), np.uint8)
         words[:, :pointer_bytes] = self.table.content.reshape(-1, pointer_bytes)[ranks]
         offsets: Integers = words.view("<i8").ravel()
-        wrong = (offsets < 0) | (offsets >= self.text.size) | (offsets % self.width != 0)
-        if wrong.any():
-            rank = ranks[wrong.argmax()]
+        is_wrong = (offsets < 0) | (offsets >= self.text.size) | (offsets % self.width != 0)
+        if is_wrong.any():
+            rank = ranks[is_wrong.argmax()]
             raise self.table.corrupt(f"rank {rank}: the pointer leads to no token")
         return offsets // self.width
 
@@ -195,8 +195,8 @@ class TokenShard:
     def _disorder(self) -> int:
         """The first entry of the offsets that doesn't exceed the one before; 0 if all do."""
         starts = self.offsets.numbers()
-        wrong = np.flatnonzero(starts[1:] <= starts[:-1])
-        return int(wrong[0]) + 1 if wrong.size else 0
+        unordered = np.flatnonzero(starts[1:] <= starts[:-1])
+        return int(unordered[0]) + 1 if unordered.size else 0
 
     def holding(self, positions: Integers) -> Integers:
         """Return the documents with the tokens or separators at some positions."""
@@ -281,13 +281,13 @@ class TokenFolder:
         does not fit the width of tokens.
         """
         expect_steps(5 * len(patterns) * len(self.shards))
-        joined = self._encoded(chain.from_iterable(map(self._physical, patterns)))
+        all_tokens = self._encoded(chain.from_iterable(map(self._physical, patterns)))
         lengths = [len(pattern) * self.width for pattern in patterns]
         ends = np.array([*accumulate(lengths)], np.int64)
         segments_by_shard = np.zeros((len(self.shards), len(patterns), 2), np.int64)
         with self.unchanged():
             for shard, ranks in zip(self.shards, segments_by_shard, strict=True):
-                shard.find(joined, ends, ranks)
+                shard.find(all_tokens, ends, ranks)
         return np.ascontiguousarray(segments_by_shard.transpose(1, 0, 2))
 
     def match_ends(self, tokens: Sequence[int]) -> Integers:
@@ -312,8 +312,8 @@ class TokenFolder:
         lengths = self._longest_in_shards(tokens, (none, none, none), _SEARCHED_PER_TOKEN * number)
         if lengths is None:
             # Repeated text: what is searched of a part is known of all that are alike.
-            alike = AlikePlaces(tokens.tobytes(), np.arange(number) * self.width)
-            columns = alike.order, alike.ranks, alike.shared_with_next
+            places = AlikePlaces(tokens.tobytes(), np.arange(number) * self.width)
+            columns = places.order, places.ranks, places.shared_with_next
             lengths = self._longest_in_shards(tokens, columns, _UNBOUNDED)
             assert lengths is not None
         return lengths
@@ -337,8 +337,8 @@ class TokenFolder:
         """Return tokens as they are in the files; an InputError names an id that doesn't fit."""
         ids = np.fromiter(tokens, np.int64)
         if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
-            wrong = int(ids.max() if ids.min() >= 0 else ids.min())
-            problem = f"no token has the id {wrong}: ids take {8 * self.width} bits"
+            unfit = int(ids.max() if ids.min() >= 0 else ids.min())
+            problem = f"no token has the id {unfit}: ids take {8 * self.width} bits"
             raise InputError(str(self.path), problem)
         return ids.astype(f"<u{self.width}").view(np.uint8)
 

@@ -327,8 +327,10 @@ def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
         forwards += _same(tokenizer, ids[:_LONGEST].tolist(), len(ids))
         backwards += _same(tokenizer, ids[-_LONGEST:][::-1].tolist(), len(ids))
     if max(forwards, backwards) < _FITTING * total:
-        same = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
-        problem = f"the tokens of {folder.path} aren't made by it ({same}); give the one that did"
+        agreement = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
+        problem = (
+            f"the tokens of {folder.path} aren't made by it ({agreement}); give the one that did"
+        )
         raise InputError(OptionUse("tokenizer", tokenizer.name), problem)
     folder.backwards = backwards > forwards
 
@@ -340,8 +342,10 @@ def _same(tokenizer: Tokenizer, ids: list[int], length: int) -> int:
     is_cut = length > len(ids)
     content = tokenizer.content(ids).removeprefix(tokenizer.lead)
     try:
-        again = tokenizer.of_document(content.decode("utf-8", "ignore" if is_cut else "strict"))
+        encoded_again = tokenizer.of_document(
+            content.decode("utf-8", "ignore" if is_cut else "strict")
+        )
     except UnicodeDecodeError:
         return 0
-    comparable = len(ids) - _CUT if is_cut else max(len(ids), len(again))
-    return len(ids) if again[:comparable] == ids[:comparable] else 0
+    comparable = len(ids) - _CUT if is_cut else max(len(ids), len(encoded_again))
+    return len(ids) if encoded_again[:comparable] == ids[:comparable] else 0

@@ -78,16 +78,16 @@ def _check_offsets(shard: TokenShard) -> FileProblem | None:
     name, before = shard.offsets.path.name, -1
     for start in range(0, shard.documents, _AT_ONCE):
         part = entries[start : start + _AT_ONCE]
-        wrong = np.flatnonzero((part >= np.uint64(shard.text.size)) | (part % width != 0))
-        if wrong.size:
-            return name, f"entry {start + wrong[0]}", "leads to no token"
+        invalid = np.flatnonzero((part >= np.uint64(shard.text.size)) | (part % width != 0))
+        if invalid.size:
+            return name, f"entry {start + invalid[0]}", "leads to no token"
         positions = (part // width).astype(np.int64)
-        wrong = np.flatnonzero(words[positions] != shard.separator)
-        if wrong.size:
-            return name, f"entry {start + wrong[0]}", "leads to no separator"
-        wrong = np.flatnonzero(np.diff(positions, prepend=before) <= 0)
-        if wrong.size:
-            return name, f"entry {start + wrong[0]}", "is not above the one before"
+        invalid = np.flatnonzero(words[positions] != shard.separator)
+        if invalid.size:
+            return name, f"entry {start + invalid[0]}", "leads to no separator"
+        invalid = np.flatnonzero(np.diff(positions, prepend=before) <= 0)
+        if invalid.size:
+            return name, f"entry {start + invalid[0]}", "is not above the one before"
         before = positions[-1]
     return None
 
@@ -112,11 +112,11 @@ def _check_separators(shard: TokenShard, deep: bool) -> FileProblem | None:
 
 def _check_table(shard: TokenShard, deep: bool, progress: Progress) -> FileProblem | None:
     """Check pointers, and whether each suffix comes before the next one."""
-    seen = np.zeros(-(-shard.tokens // 8) if deep else 0, np.uint8)
+    seen_tokens = np.zeros(-(-shard.tokens // 8) if deep else 0, np.uint8)
     for ranks in _all_ranks(shard.tokens) if deep else [_sample(shard.tokens, _SAMPLED_POINTERS)]:
         text, table = shard.text.content, shard.table.content
         most = _COMPARED * shard.width
-        rank, kind = kernels.check(text, table, shard.widths, ranks, seen, most)
+        rank, kind = kernels.check(text, table, shard.widths, ranks, seen_tokens, most)
         if rank != kernels.SOUND:
             return shard.table.path.name, f"rank {rank}", _PROBLEMS[kind]
         progress.advance(len(ranks), CHECKED)
@@ -146,14 +146,14 @@ def _check_metadata(shard: TokenShard, deep: bool) -> FileProblem | None:
         part = entries[start : start + _AT_ONCE]
         outside = part >= np.uint64(lines.size)
         steps = np.diff(np.where(outside, 0, part).astype(np.int64), prepend=before)
-        wrong = np.flatnonzero(outside | (steps <= 0))
-        if wrong.size:
+        invalid = np.flatnonzero(outside | (steps <= 0))
+        if invalid.size:
             problem = "is outside the file, or not above the one before"
-            return offsets.path.name, f"entry {start + wrong[0]}", problem
+            return offsets.path.name, f"entry {start + invalid[0]}", problem
         first = 1 if start == 0 else 0  # no line ends before the first one
-        wrong = np.flatnonzero(content[part[first:] - np.uint64(1)] != ord("\n"))
-        if wrong.size or (start == 0 and part[0] != 0):
-            number = start + first + wrong[0] if wrong.size else 0
+        invalid = np.flatnonzero(content[part[first:] - np.uint64(1)] != ord("\n"))
+        if invalid.size or (start == 0 and part[0] != 0):
+            number = start + first + invalid[0] if invalid.size else 0
             return offsets.path.name, f"entry {number}", "is not the beginning of a line"
         before = int(part[-1])
     return _check_lines(shard, deep)

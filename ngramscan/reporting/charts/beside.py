@@ -46,7 +46,7 @@ class _Rectangle:
 
 def name_spots(spots: Sequence[Spot]) -> list[Markup]:
     """Return the names of marks: each on the first side of its mark with enough room."""
-    taken = [
+    occupied = [
         _Rectangle(spot.share - 1, spot.share + 1, spot.level - _MARK, spot.level + _MARK)
         for spot in spots
     ]
@@ -56,10 +56,10 @@ def name_spots(spots: Sequence[Spot]) -> list[Markup]:
         free = [
             (anchor, level)
             for anchor, level in places
-            if not any(_box(spot, anchor, level).covers(taken_box) for taken_box in taken)
+            if not any(_box(spot, anchor, level).covers(taken_box) for taken_box in occupied)
         ]
         anchor, level = (free or places)[0]
-        taken.append(_box(spot, anchor, level))
+        occupied.append(_box(spot, anchor, level))
         aside = "7" if anchor == "start" else "-7"
         looks = {"class_": "series", "text_anchor": anchor, "fill": colour(spot.style)}
         text = halo(short(spot.name, _LONGEST), x=aside, y="0", **looks)

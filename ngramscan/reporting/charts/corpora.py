@@ -223,7 +223,7 @@ def _total(row: Row, value_name: str) -> _Value:
 
 def _value(row: Row, group: str, label: Any, ends: tuple[Any, ...], words: Sequence[str]) -> _Value:
     exact = tuple(None if number(end) is None else repr(end) for end in ends)
-    said = f"{short(str(label), 120)} in {short(str(row['index']), 120)}: {'; '.join(words)}"
+    text = f"{short(str(label), 120)} in {short(str(row['index']), 120)}: {'; '.join(words)}"
     value, low, high = (number(end) for end in ends)
     return _Value(
         index=row["index"],
@@ -232,7 +232,7 @@ def _value(row: Row, group: str, label: Any, ends: tuple[Any, ...], words: Seque
         label=str(label),
         size=Range(value, low, high),
         exact=exact,
-        words=said,
+        words=text,
     )
 
 

@@ -114,10 +114,10 @@ _PAPER_SHEET = _SheetFormat(672, 14, 10.5, 96, 8.5, 120, 10)
 
 def _sheet_of_page(figures: Sequence[Figure]) -> Markup:
     """Return a sheet without further figures of the same rows if a page has no room for them."""
-    whole, height = _sheet(figures)
+    sheet, height = _sheet(figures)
     first = [figure for figure in figures if not figure.is_further]
     if height <= _PAGE_HEIGHT or not first:
-        return whole
+        return sheet
     return _sheet(first)[0]
 
 
@@ -210,10 +210,10 @@ class _Painter:
             for look in ("color", "stroke", "stroke_width", "fill", "font_size")
             if look.replace("_", "-") in attributes
         }
-        here = replace(self, **looks)
+        painter = replace(self, **looks)
         if name in {"svg", "g"}:
             inner = replace(
-                here,
+                painter,
                 x=self.x + self.across(attributes.get("x", "0")),
                 y=self.y + float(attributes.get("y", 0)),
                 width=self.across(attributes.get("width", "100%")),
@@ -221,14 +221,14 @@ class _Painter:
             for child in element:
                 inner.paint(child)
         elif name == "line":
-            ends = [[here.x + here.across(attributes[end]) for end in ("x1", "x2")]]
-            ends.append([here.y + float(attributes[end]) for end in ("y1", "y2")])
+            ends = [[painter.x + painter.across(attributes[end]) for end in ("x1", "x2")]]
+            ends.append([painter.y + float(attributes[end]) for end in ("y1", "y2")])
             dashes = [float(length) for length in attributes.get("stroke-dasharray", "").split()]
-            here.draw_line(ends[0], ends[1], (0, dashes) if dashes else "-")
+            painter.draw_line(ends[0], ends[1], (0, dashes) if dashes else "-")
         elif name == "path":
-            here.draw_path(attributes)
+            painter.draw_path(attributes)
         elif name == "text":
-            here.draw_text(element)
+            painter.draw_text(element)
 
     def across(self, place: str) -> float:
         share = place.removesuffix("%")

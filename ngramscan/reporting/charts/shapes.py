@@ -126,8 +126,8 @@ def wrap(text: str) -> list[str]:
     if not second:
         return [first or "–"]
     if " " in first and not second.startswith(" "):
-        first, _, begun = first.rpartition(" ")
-        second = begun + second
+        first, _, last_word = first.rpartition(" ")
+        second = last_word + second
     return [first, short(second, _COLUMNS - 1)]
 
 

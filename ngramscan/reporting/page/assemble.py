@@ -173,17 +173,17 @@ def _opening(parts: Sequence[_Section], findings: Sequence[PageFinding]) -> Figu
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"counted": counted, "visible": marked_line, "shortened": shortened}
-    made.filters["shown_time"] = _shown_time
-    made.globals |= {"hash": _hash, "levels": LEVELS, "zip": zip}
-    return made
+    environment.filters |= {"counted": counted, "visible": marked_line, "shortened": shortened}
+    environment.filters["shown_time"] = _shown_time
+    environment.globals |= {"hash": _hash, "levels": LEVELS, "zip": zip}
+    return environment
 
 
 def _hash(text: str) -> str:

@@ -133,13 +133,13 @@ def _note(row: _Row, unit: str, is_whole: bool) -> Note:
     occurrences, documents = row["occurrences"], row.get("documents")
     unknown = "an unknown number of occurrences"
     count = unknown if occurrences is None else counted(occurrences, "occurrence")
-    said = [f"{row['words']:,} {unit}", f"{count} in {row['index']}"]
+    facts = [f"{row['words']:,} {unit}", f"{count} in {row['index']}"]
     if documents is not None:
-        said[-1] += f" ({counted(documents, 'document')})"
+        facts[-1] += f" ({counted(documents, 'document')})"
     if row["masked"]:
-        said.append(f"{row['masked']:,} also in the question or prompt")
+        facts.append(f"{row['masked']:,} also in the question or prompt")
     if not is_whole:
-        said.append(f"overlaps the next one; whole: “{shortened(row['text'])}”")
+        facts.append(f"overlaps the next one; whole: “{shortened(row['text'])}”")
     name, url = source_of(row["metadata"]) if row.get("metadata") else ("", "")
     example = name or ("" if row["document"] is None else f"document {row['document']}")
-    return Note(visible_line("; ".join(said)), visible_line(shortened(example)), url)
+    return Note(visible_line("; ".join(facts)), visible_line(shortened(example)), url)

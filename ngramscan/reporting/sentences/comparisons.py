@@ -95,9 +95,11 @@ def say_comparisons(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
         verb = "is" if unknown[0] == 1 else "are"
         yield Sentence(f"{pairs} with an unknown result {verb} left out.")
     elif unknown:
-        some = f"{number(len(unknown))} of {number(len(rows))} comparisons"
+        share = f"{number(len(unknown))} of {number(len(rows))} comparisons"
         most = number(max(unknown))
-        yield Sentence(f"Pairs with an unknown result are left out of {some}, at most {most} each.")
+        yield Sentence(
+            f"Pairs with an unknown result are left out of {share}, at most {most} each."
+        )
 
 
 def say_ranks(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -140,7 +142,7 @@ def say_averages(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         ends = _AVERAGE.ends(row)
         interval = f" [{ends}]" if ends else ""
         values = _accuracies(row)
-        both = f", {values}" if values else ""
+        accuracies = f", {values}" if values else ""
         pair = f"{named(row['treatment'])} minus {named(row['baseline'])}"
         where = scope_of(row, _WHERE)
         where += "," if "," in where else ""
@@ -148,7 +150,7 @@ def say_averages(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         points = _AVERAGE.text(row["difference"])
         count = "" if row.get("n") is None else f", n = {number(row['n'])}"
         yield Sentence(
-            f"{text} is {points} points{interval}{both}{count}.",
+            f"{text} is {points} points{interval}{accuracies}{count}.",
             is_finding=bool(ends),
             has_interval=bool(ends),
         )

@@ -124,17 +124,17 @@ def _share(row: Row) -> str:
     """Return the share of dirty questions in one corpus; if it is unknown, its limits."""
     entries, population = row["entries"], row.get("population")
     is_sample = population is not None and population > entries
-    which = f"the {count_of(row['population'] if is_sample else entries, 'question')}"
+    questions = f"the {count_of(row['population'] if is_sample else entries, 'question')}"
     if is_sample:
-        which += " of the file"
+        questions += " of the file"
     ends = f"dirty by {short_rule(row['rule'])} in {corpus(row['index'])}"
     if row.get("share") is not None:
-        text = f"{share_of(row)} of {which} are {ends}"
+        text = f"{share_of(row)} of {questions} are {ends}"
     else:
         low, high = row.get("share_low"), row.get("share_high")
         if low is None or high is None:
-            return f"It is not known how many of {which} are {ends}."
-        text = f"Between {share_text(low)}% and {share_text(high)}% of {which} are {ends}"
+            return f"It is not known how many of {questions} are {ends}."
+        text = f"Between {share_text(low)}% and {share_text(high)}% of {questions} are {ends}"
         text += ": not all of their windows are known"
     if is_sample:
         text += f", estimated from {number(entries)}"

@@ -119,24 +119,24 @@ class Difference:
         numbers, reason = self._numbers(row), why_not(row, alpha)
         if len(others) == 1:
             where = scope_of(row, self.labels)
-            both = f"{first} and {second}{self.topic(row)}"
-            yield f"No difference is shown between {both}{where}{numbers}{reason}."
+            pair = f"{first} and {second}{self.topic(row)}"
+            yield f"No difference is shown between {pair}{where}{numbers}{reason}."
             return
         widest = ""
         if _width(row) > 0:
             where = scope_of(row, self.labels, computed)
-            both = f"{first} against {second}{self.topic(row)}"
+            pair = f"{first} against {second}{self.topic(row)}"
             of_them = " with 0" if 0 < len(with_zero) < len(others) else ""
-            widest = f"; the widest interval{of_them} is that of {both}{where}{numbers}"
+            widest = f"; the widest interval{of_them} is that of {pair}{where}{numbers}"
             if not is_shown(row):  # which is said of all of them
                 widest += reason
         widest = f"{_nearly_shown(others, alpha)}{widest}"
         if len(others) < len(computed):
-            some = f"{number(len(others))} of {number(len(computed))} comparisons"
-            yield f"For the other {some}, no difference is shown{widest}."
+            share = f"{number(len(others))} of {number(len(computed))} comparisons"
+            yield f"For the other {share}, no difference is shown{widest}."
             return
-        some = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
-        yield f"No difference is shown in {some} comparisons{widest}."
+        share = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
+        yield f"No difference is shown in {share} comparisons{widest}."
 
     def _numbers(self, row: Row) -> str:
         """Return a difference in words, with the facts about it."""
@@ -188,19 +188,19 @@ def _one_of(n: int, *, is_largest: bool) -> str:
     """Return which of several differences in one direction a sentence has chosen."""
     if n == 1:
         return ""
-    some = "two" if n == 2 else number(n)
-    which = "one"
+    number_of_differences = "two" if n == 2 else number(n)
+    chosen = "one"
     if is_largest:
-        which = "the larger" if n == 2 else "the largest"
-    return f", {which} of {some} such differences"
+        chosen = "the larger" if n == 2 else "the largest"
+    return f", {chosen} of {number_of_differences} such differences"
 
 
 def gaps_of_differences(rows: Sequence[Row], computed: Sequence[Row]) -> Iterator[str]:
     """Yield why nothing can be claimed about some comparisons."""
     if raw := sum(adjusted_p(row) is None for row in known_rows(computed, "p")):
-        some = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
+        subject = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
         verb = "is" if raw == 1 else "are"
-        yield f"{some} {verb} not adjusted for the number of tests, so nothing is claimed."
+        yield f"{subject} {verb} not adjusted for the number of tests, so nothing is claimed."
     if unknown := len(rows) - len(computed):
         yield f"No difference could be computed for {number(unknown)} of {number(len(rows))} rows."
     without = sum(_POINTS.interval(row) == (None, None) for row in computed)

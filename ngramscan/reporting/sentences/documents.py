@@ -32,11 +32,11 @@ def _say_none(rows: Sequence[Row], prefix: str) -> Sentence:
     """Say that no document has any phrase."""
     phrases, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
     where = corpora(len(indexes)) if len(indexes) > 1 else corpus(rows[0].get("index"))
-    what = "As n-grams of tokens, no" if prefix else "No"
-    some = f"any of {count_of(len(phrases), 'phrase')}"
+    negation = "As n-grams of tokens, no" if prefix else "No"
+    phrase = f"any of {count_of(len(phrases), 'phrase')}"
     if len(phrases) == 1:
-        some = phrase_of(rows[0], "pattern")
-    return Sentence(f"{what} document of {where} has {some}.", is_finding=True)
+        phrase = phrase_of(rows[0], "pattern")
+    return Sentence(f"{negation} document of {where} has {phrase}.", is_finding=True)
 
 
 def _largest(rows: Sequence[Row], prefix: str) -> Row:
@@ -51,16 +51,17 @@ def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
     subject = phrase_of(row, "pattern")
     if prefix:
         subject = f"As n-grams of tokens, {subject}"
-    said = f"{subject} is in {_among(row, rows, prefix)}"
+    text = f"{subject} is in {_among(row, rows, prefix)}"
     rate = _with_limits(row, f"{prefix}documents_per_million")
     if rate and _is_large(row, prefix):
-        said += f", {rate} in a million"
-    each = _with_limits(row, f"{prefix}occurrences_per_document")
-    if each:
-        said += f"; a document that has it has it {'once' if each == '1' else f'{each} times'}"
+        text += f", {rate} in a million"
+    frequency = _with_limits(row, f"{prefix}occurrences_per_document")
+    if frequency:
+        times = "once" if frequency == "1" else f"{frequency} times"
+        text += f"; a document that has it has it {times}"
     if prefix:
-        said += ": lower bounds of the documents with the string"
-    return Sentence(f"{said}.", is_finding=True, has_interval="[" in said)
+        text += ": lower bounds of the documents with the string"
+    return Sentence(f"{text}.", is_finding=True, has_interval="[" in text)
 
 
 def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
@@ -107,10 +108,10 @@ def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[S
     if most[name] == least[name]:
         return
     first = f"{_with_limits(most, name)} in a million in {corpus(most.get('index'))}"
-    said = f"{phrase_of(largest, 'pattern')} is in the largest share of documents,"
-    said += f" {first}, and in the smallest, {_with_limits(least, name)}, in"
-    said += f" {corpus(least.get('index'))}"
-    yield Sentence(f"{said}.", is_finding=True, has_interval="[" in said)
+    text = f"{phrase_of(largest, 'pattern')} is in the largest share of documents,"
+    text += f" {first}, and in the smallest, {_with_limits(least, name)}, in"
+    text += f" {corpus(least.get('index'))}"
+    yield Sentence(f"{text}.", is_finding=True, has_interval="[" in text)
 
 
 def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
@@ -121,12 +122,12 @@ def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
     if not estimates:
         return
     row = max(estimates, key=lambda row: row[upper])
-    said = f"{phrase_of(row, 'pattern')} is in between {number(row[lower])} and"
-    said += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
-    said += " were truncated"
+    text = f"{phrase_of(row, 'pattern')} is in between {number(row[lower])} and"
+    text += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
+    text += " were truncated"
     if len(estimates) > 1:
-        said += f"; so it is with {count_of(len(estimates), 'number')} in all"
-    yield Sentence(f"{said}.", is_finding=True)
+        text += f"; so it is with {count_of(len(estimates), 'number')} in all"
+    yield Sentence(f"{text}.", is_finding=True)
 
 
 def _say_partly(rows: Sequence[Row]) -> Iterator[Sentence]:

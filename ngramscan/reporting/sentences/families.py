@@ -79,7 +79,11 @@ def count_families(results: Iterable[Results]) -> int:
     for result in results:
         if tests := TESTS.get(result.kind.name):
             families[tests.kind] += _families(result.rows, tests)
-    return sum(runs for some in families.values() for _, runs in _without_parts(some))
+    return sum(
+        runs
+        for families_of_kind in families.values()
+        for _, runs in _without_parts(families_of_kind)
+    )
 
 
 def _families(rows: Sequence[Row], tests: Tests) -> Iterator[tuple[frozenset[_Test], int]]:
@@ -92,9 +96,9 @@ def _families(rows: Sequence[Row], tests: Tests) -> Iterator[tuple[frozenset[_Te
         family = _name_of(row, tests)
         members[family].add(tuple(row.get(name) or "" for name in tests.names))
         sizes[family] = row.get("family_tests") or 0
-    for family, some in members.items():
+    for family, tests_of_family in members.items():
         size = sizes[family]
-        yield frozenset(some), math.ceil(len(some) / size) if size else 1
+        yield frozenset(tests_of_family), math.ceil(len(tests_of_family) / size) if size else 1
 
 
 def _name_of(row: Row, tests: Tests) -> _Family:

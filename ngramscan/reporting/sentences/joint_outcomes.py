@@ -57,10 +57,12 @@ def _say_outcome(row: Row) -> Iterator[Sentence]:
     where = scope_of(row, _WHERE)
     counts = [row.get(name) for name in ("n", "all_fail", "all_solve", "only_adaptive")]
     if None not in counts:
-        n, none, every, alone = (number(count) for count in counts if count is not None)
+        n, solved_by_none, solved_by_all, alone = (
+            number(count) for count in counts if count is not None
+        )
         methods = listed([adaptive, *baselines])
-        text = f"No method among {methods} solves {none} of {n} {_noun(row)}{where}; all solve"
-        yield finding(f"{text} {every}, and {adaptive} alone solves {alone}.")
+        text = f"No method among {methods} solves {solved_by_none} of {n} {_noun(row)}{where}"
+        yield finding(f"{text}; all solve {solved_by_all}, and {adaptive} alone solves {alone}.")
     if row.get("selection_accuracy") is not None:
         methods = listed(baselines, "or")
         text = f"Where {methods} is right but not every method is, {adaptive} is right in"

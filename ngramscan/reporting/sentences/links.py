@@ -76,9 +76,9 @@ def say_links(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     yield from COMPARED.say(comparisons, alpha)
     with_direction = known_rows(rows, "same_direction")
     if len(with_direction) > 1:
-        same = number(sum(bool(row["same_direction"]) for row in with_direction))
+        agreeing = number(sum(bool(row["same_direction"]) for row in with_direction))
         total = number(len(with_direction))
-        text = f"Prevalence and accuracy have the same direction in {same} of {total}"
+        text = f"Prevalence and accuracy have the same direction in {agreeing} of {total}"
         yield Sentence(f"{text} rows; that does not imply a link.")
     else:
         yield Sentence("Prevalence and accuracy in one row do not imply a link.")
@@ -102,11 +102,11 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
 
 def say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     """Yield which slopes are shown, and which of them differ; a placebo is never a finding."""
-    every = [_as_difference(row) for row in rows]
-    tested = [row for row in every if row.get("role") != _PLACEBO]
+    all_slopes = [_as_difference(row) for row in rows]
+    tested = [row for row in all_slopes if row.get("role") != _PLACEBO]
     yield from _SLOPE.say([row for row in tested if not row["baseline"]], alpha)
     yield from _SLOPES.say([row for row in tested if row["baseline"]], alpha)
-    placebos = [row for row in every if row.get("role") == _PLACEBO]
+    placebos = [row for row in all_slopes if row.get("role") == _PLACEBO]
     if placebos := known_rows(placebos, "difference"):
         n_shown = sum(is_shown(row, alpha) for row in placebos)
         tests = count_of(len(placebos), "test")
@@ -139,8 +139,8 @@ def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     if len(extremes) < len(order):
         yield Sentence(f"These are the smallest and the largest of {number(len(order))} values.")
     if unknown := len(rows) - len(computed):
-        some = f"{number(unknown)} of {count_of(len(rows), 'row')}"
-        yield Sentence(f"Tau could not be computed for {some}.")
+        share = f"{number(unknown)} of {count_of(len(rows), 'row')}"
+        yield Sentence(f"Tau could not be computed for {share}.")
     tested = known_rows(rows, "p")
     if len(tested) > 1:
         p = p_of(min(1.0, len(tested) * min(row["p"] for row in tested)))

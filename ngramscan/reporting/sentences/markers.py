@@ -115,8 +115,8 @@ def say_presence(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
             yield Sentence(f"{text}.", is_finding=True, has_interval=has_ends([row], "share"))
     patterns = group_rows(with_share, "method", "pattern")
     if absent := sum(not any(row["share"] for row in group) for group in patterns.values()):
-        some = f"{number(absent)} of {count_of(len(patterns), 'pattern')}"
-        yield Sentence(f"{some} {'occurs' if absent == 1 else 'occur'} nowhere.")
+        share = f"{number(absent)} of {count_of(len(patterns), 'pattern')}"
+        yield Sentence(f"{share} {'occurs' if absent == 1 else 'occur'} nowhere.")
     generic = dict.fromkeys(quoted(row["pattern"]) for row in with_share if row.get("generic"))
     if generic:
         names = [*generic][:MOST_NAMED]
@@ -153,10 +153,10 @@ def _judged(row: Row, alpha: float) -> str:
     """Return whether outputs lose the markers, with the difference and the number of pairs."""
     facts = ", ".join(filter(None, (points_and_p(row), n_of(row, "pairs"))))
     if is_shown(row, alpha):
-        which = "fewer outputs keep them" if row["difference"] < 0 else "more outputs have them"
-        return f"{which}, {facts}"
-    which = "difference" if row["difference"] > 0 else "loss"
-    return f"no {which} is shown, {facts}{why_not(row, alpha)}"
+        change = "fewer outputs keep them" if row["difference"] < 0 else "more outputs have them"
+        return f"{change}, {facts}"
+    change = "difference" if row["difference"] > 0 else "loss"
+    return f"no {change} is shown, {facts}{why_not(row, alpha)}"
 
 
 _RETENTION = Difference(

@@ -68,14 +68,20 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
 
     Names that all of several `rows` share are left out, except rules: they say what a score is.
     """
-    wanted = {name: row[name] for name in columns if row.get(name) not in {None, ""}}
+    named_values = {name: row[name] for name in columns if row.get(name) not in {None, ""}}
     if rows:
-        wanted = {name: value for name, value in wanted.items() if _is_telling(name, value, rows)}
+        named_values = {
+            name: value for name, value in named_values.items() if _is_telling(name, value, rows)
+        }
     text = last = ""
-    for column in sorted(wanted, key=_place_of):
+    for column in sorted(named_values, key=_place_of):
         preposition = _PREPOSITIONS.get(column, f" with {column.replace('_', ' ')}")
-        name = short_rule(wanted[column]) if column in _ALWAYS_NAMED else named(wanted[column])
-        if wanted[column] in {ALL, UNION}:
+        name = (
+            short_rule(named_values[column])
+            if column in _ALWAYS_NAMED
+            else named(named_values[column])
+        )
+        if named_values[column] in {ALL, UNION}:
             name = _TOGETHER.get(column, name)
         text += f" and {name}" if preposition == last else f"{preposition} {name}"
         last = preposition

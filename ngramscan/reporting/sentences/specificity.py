@@ -50,12 +50,12 @@ def say_tiers(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 def _tier_counts(rows: Sequence[Row]) -> str:
     """Return how many of some patterns are in their tier, by the interval or the ratio alone."""
     alone = sum(bool(row["agrees"] and row.get("interval_spans_tiers")) for row in rows)
-    whole = sum(bool(row["agrees"]) for row in rows) - alone
-    first = f"{number(whole)} of {count_of(len(rows), 'pattern')} {'is' if whole == 1 else 'are'}"
+    within = sum(bool(row["agrees"]) for row in rows) - alone
+    first = f"{number(within)} of {count_of(len(rows), 'pattern')} {'is' if within == 1 else 'are'}"
     texts = [f"{first} in the declared tier with the whole interval"]
     if alone:
         texts.append(f"{number(alone)} by the ratio alone")
-    if others := len(rows) - whole - alone:
+    if others := len(rows) - within - alone:
         texts.append(f"{number(others)} not")
     return f"{', '.join(texts)}."
 
@@ -68,10 +68,10 @@ def say_keyness(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
         if row["q"] <= alpha and (row.get("log_ratio_low") or 0) > 0
     ]
     n = count_of(len(rows), "n-gram")
-    some = f"{number(len(typical))} of {n}" if typical else f"Not one of {n}"
+    share = f"{number(len(typical))} of {n}" if typical else f"Not one of {n}"
     rule = f"q ≤ {level_text(alpha)}, interval of the ratio above 1"
     verb = "are" if len(typical) > 1 else "is"
-    text = f"{some} {verb} shown to be typical of the method ({rule})"
+    text = f"{share} {verb} shown to be typical of the method ({rule})"
     by_limit = sorted(typical, key=lambda row: row["log_ratio_low"], reverse=True)
     if surest := [_times(row) for row in by_limit[:MOST_NAMED]]:
         surest[0] += " times as frequent as in the other outputs"
@@ -98,15 +98,15 @@ def say_strategies(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     for group in group_rows(with_share, *_SCOPE, "prompt").values():
         row = max(group, key=lambda row: row["share"])
         first.setdefault(row["strategy"], []).append(row)
-    for strategy, some in first.items():
+    for strategy, rows_of_strategy in first.items():
         texts = [
             f"{named(row['prompt'])} ({share_of(row)}{scope_of(row, _SCOPE, with_share)})"
-            for row in some[:MOST_NAMED]
+            for row in rows_of_strategy[:MOST_NAMED]
         ]
-        if (n_further := len(some) - MOST_NAMED) > 0:
+        if (n_further := len(rows_of_strategy) - MOST_NAMED) > 0:
             texts.append(count_of(n_further, "further prompt"))
         text = f"{named(strategy)} is the most frequent strategy in outputs of {listed(texts)}."
-        yield Sentence(text, is_finding=True, has_interval=has_ends(some, "share"))
+        yield Sentence(text, is_finding=True, has_interval=has_ends(rows_of_strategy, "share"))
 
 
 def say_strategy_of_each(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:

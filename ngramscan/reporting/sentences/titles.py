@@ -54,8 +54,8 @@ def _describe(family: Sequence[Results]) -> tuple[str, bool]:
 
 def amount(n: int, singular: str, plural: str = "") -> str:
     """Return a number of things, in words up to twelve."""
-    said = _IN_WORDS[n] if n < len(_IN_WORDS) else number(n)
-    return f"{said} {singular if n == 1 else plural or f'{singular}s'}"
+    in_words = _IN_WORDS[n] if n < len(_IN_WORDS) else number(n)
+    return f"{in_words} {singular if n == 1 else plural or f'{singular}s'}"
 
 
 def _values(rows: Sequence[Row], *columns: str) -> list[str]:
@@ -87,9 +87,9 @@ def _corpora(rows: Sequence[Row]) -> str:
 def _where(rows: Sequence[Row]) -> str:
     """Return the benchmarks and the models: ` on FinanceMath with three models`."""
     models = _values(rows, "model")
-    many = named(models[0]) if len(models) == 1 else amount(len(models), "model")
+    model_names = named(models[0]) if len(models) == 1 else amount(len(models), "model")
     benchmarks = _names(rows, ("dataset",), "benchmark", "benchmarks")
-    return _after("on", benchmarks) + (_after("with", many) if models else "")
+    return _after("on", benchmarks) + (_after("with", model_names) if models else "")
 
 
 def _phrases(rows: Sequence[Row]) -> str:
@@ -170,9 +170,9 @@ def _say_outcomes(rows: Sequence[Row]) -> str:
     methods = dict.fromkeys(_values(rows, "adaptive", "treatment", "baseline"))
     for names in _values(rows, "baselines"):
         methods |= dict.fromkeys(names.split(", "))
-    few = listed([named(name) for name in methods])
-    many = few if len(methods) <= _MOST_NAMED else amount(len(methods), "method")
-    return f"joint outcomes{_after('of', many)}{_where(rows)}"
+    all_names = listed([named(name) for name in methods])
+    names_or_number = all_names if len(methods) <= _MOST_NAMED else amount(len(methods), "method")
+    return f"joint outcomes{_after('of', names_or_number)}{_where(rows)}"
 
 
 def _say_costs(rows: Sequence[Row]) -> str:

@@ -58,8 +58,8 @@ def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
     names = ("index", "tiers", "method", "versus")
     for group in group_rows(of_corpora, *names).values():
         # The kind of the whole list is that of all its statistics, known or not.
-        whole = min(str(row.get("kind") or "") for row in group)
-        yield from (row for row in group if str(row.get("kind") or "") == whole)
+        whole_kind = min(str(row.get("kind") or "") for row in group)
+        yield from (row for row in group if str(row.get("kind") or "") == whole_kind)
 
 
 def _tiers_of(rows: Sequence[Row]) -> object:
@@ -89,11 +89,11 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
         first = [row for row in ratios if row.get("index") == index]
         by_method = [*group_rows(first, "method").values()]
         by_method.sort(key=lambda group: -max(row["value"] for row in group))
-        said = "; ".join(_of_method(statistic, group) for group in by_method)
+        text_of_methods = "; ".join(_of_method(statistic, group) for group in by_method)
         if not any(row["value"] for row in first):
-            said = f"N{said.removeprefix('n')}"
+            text_of_methods = f"N{text_of_methods.removeprefix('n')}"
         per_phrase = _in_short(rows, index)
-        text = f"{said} in {corpus(index)} ({_of_tiers(ratios[0])}){per_phrase}."
+        text = f"{text_of_methods} in {corpus(index)} ({_of_tiers(ratios[0])}){per_phrase}."
         yield Sentence(text, is_finding=True, has_interval="[" in text)
         yield from _say_elsewhere(first, [row for row in ratios if row.get("index") != index])
 
@@ -199,9 +199,10 @@ def _say_per_million(rows: Sequence[Row]) -> Iterator[Sentence]:
         if not first or _documents_of(first[0], rows) < LEAST_DOCUMENTS:
             continue
         by_rate = sorted(first, key=lambda row: -row["value"])
-        what = "an n-gram of tokens" if statistic.startswith("token") else "a phrase"
+        is_of_tokens = statistic.startswith("token")
+        have_one = "have an n-gram of tokens" if is_of_tokens else "have a phrase"
         texts = [
-            f"{_ratio(row)} {f'have {what}' if place == 0 else 'one'} of {_name(row.get('method'))}"
+            f"{_ratio(row)} {have_one if place == 0 else 'one'} of {_name(row.get('method'))}"
             for place, row in enumerate(by_rate[:_MOST_SHARES])
         ]
         where = f"Per million documents of {corpus(index)} ({_of_tiers(first[0])})"
@@ -230,11 +231,11 @@ def _say_per_phrase(rows: Sequence[Row]) -> Iterator[Sentence]:
         if not ratios:
             continue
         row = ratios[0]
-        over = "over n-grams of tokens" if statistic.startswith("token") else "per phrase"
+        basis = "over n-grams of tokens" if statistic.startswith("token") else "per phrase"
         pair = f"{_name(row.get('method'))} : {_name(row.get('versus'))}"
-        said = f"The ratio of geometric means, {over}, {pair} is {_ratio(row)}"
-        said += f" in {corpus(row.get('index'))} ({_of_tiers(row)})"
-        text = f"{said}{_judged(ratios)}."
+        ratio_text = f"The ratio of geometric means, {basis}, {pair} is {_ratio(row)}"
+        ratio_text += f" in {corpus(row.get('index'))} ({_of_tiers(row)})"
+        text = f"{ratio_text}{_judged(ratios)}."
         yield Sentence(text, is_finding="[" in text, has_interval="[" in text)
 
 
@@ -261,8 +262,8 @@ def _judged(ratios: Sequence[Row]) -> str:
             return ": no difference is shown"
         return "; the phrases are not a random sample, so nothing is claimed"
     if with_one == len(with_limits):
-        every = "both" if len(with_limits) == 2 else f"all {number(len(with_limits))}"
-        return f"; {every} intervals include 1: no difference is shown"
+        intervals = "both" if len(with_limits) == 2 else f"all {number(len(with_limits))}"
+        return f"; {intervals} intervals include 1: no difference is shown"
     n = f"{number(with_one)} of {count_of(len(with_limits), 'interval')}"
     verb = "includes" if with_one == 1 else "include"
     return f"; {n} {verb} 1, and nothing is claimed by the others, which are not adjusted"
@@ -296,8 +297,8 @@ def _say_largest(rows: Sequence[Row]) -> Iterator[Sentence]:
         share, phrase = largest_share(of_one), of_one.get("largest_pattern_share", {}).get("note")
         if share is None or not phrase:
             continue
-        said = f"{quoted(phrase)} makes {number(share, is_share=True)}% of {_name(method)}'s"
-        texts.setdefault(index, []).append(said)
+        share_text = f"{quoted(phrase)} makes {number(share, is_share=True)}% of {_name(method)}'s"
+        texts.setdefault(index, []).append(share_text)
     for index, said_of_index in [*texts.items()][:1]:
         listed_texts = ", ".join(said_of_index[:_MOST_SHARES])
         yield Sentence(f"In {corpus(index)}, {listed_texts} occurrences.")

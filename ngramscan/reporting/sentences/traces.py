@@ -35,19 +35,19 @@ _OUTPUT = ("index", "dataset", "model", "prompt", "id")
 
 def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the share of outputs' words that are in a corpus, by prompt, and the longest span."""
-    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
-    for (index,), group in _by_corpus(every):
+    all_kinds = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
+    for (index,), group in _by_corpus(all_kinds):
         shares = [
             (prompt, share)
-            for (prompt,), some in group_rows(group, "prompt").items()
-            if (share := _share_of_words(some)) is not None
+            for (prompt,), rows_of_prompt in group_rows(group, "prompt").items()
+            if (share := _share_of_words(rows_of_prompt)) is not None
         ]
         if shares:
             unit, least = _unit(group[0]), group[0].get("min_words")
             span = "spans" if least is None else f"spans of at least {number(least)} {unit}"
             text = f"{_covered(shares, unit)} are in {span} that occur verbatim in {corpus(index)}"
             yield Sentence(f"{text}{_longest(group, unit)}.")
-    if unknown := len(every) - len(known_rows(every, "coverage")):
+    if unknown := len(all_kinds) - len(known_rows(all_kinds, "coverage")):
         verb = "is" if unknown == 1 else "are"
         yield Sentence(f"{count_of(unknown, 'output')} without words to look for {verb} left out.")
 
@@ -94,8 +94,8 @@ def _longest(rows: Sequence[Row], unit: str) -> str:
 
 def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the mean coverage of each prompt by spans of a usual length."""
-    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
-    for (index,), group in _by_corpus(every):
+    all_kinds = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
+    for (index,), group in _by_corpus(all_kinds):
         least = length_of(group)
         at_length = broadest([row for row in group if row["length"] == least])
         by_share = sorted(known_rows(at_length, "coverage"), key=lambda row: -row["coverage"])

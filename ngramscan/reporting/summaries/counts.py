@@ -90,7 +90,10 @@ def phrases_of(rows: Sequence[Row]) -> list[Phrase]:
     """Return the phrases of some rows, in their order."""
     phrases = []
     for names, group in group_rows(rows, *_NAMES).items():
-        by_index = {str(index): some for (index,), some in group_rows(group, "index").items()}
+        by_index = {
+            str(index): rows_of_index
+            for (index,), rows_of_index in group_rows(group, "index").items()
+        }
         method, tier, text = names
         phrases.append(Phrase(method, tier, str(text), by_index))
     return phrases
@@ -263,11 +266,11 @@ def _table_of_a_phrase(rows: Sequence[Row]) -> SummaryTable:
         label, columns_of_sizes = sizes
         columns[label.strip("()")] = columns_of_sizes
     for name in ("occurrences", "documents"):
-        columns[name] = [_with_limits(phrase, name, each) for each in names.short]
+        columns[name] = [_with_limits(phrase, name, index) for index in names.short]
     if has_rates(rows):
         rate = rate_unit(row["per_gigabyte"] for row in rows)
         columns[rate.name] = [
-            _shown(phrase, "per_gigabyte", each, rate, short_number) for each in names.short
+            _shown(phrase, "per_gigabyte", index, rate, short_number) for index in names.short
         ]
     cells = {name: texts for name, texts in columns.items() if {*texts} != {UNKNOWN}}
     note = note_on([phrase], [phrase], "", cells)

@@ -130,8 +130,8 @@ def _columns_of_one(
     }
     if unit.name:
         columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in listed]
-    each = f"{prefix}occurrences_per_document"
-    columns[_EACH] = [interval_of(row, each, _PLAIN, short_number) for row in listed]
+    column = f"{prefix}occurrences_per_document"
+    columns[_EACH] = [interval_of(row, column, _PLAIN, short_number) for row in listed]
     return columns
 
 
@@ -222,8 +222,8 @@ def _table_of_methods(
     }
     values = [
         row["value"]
-        for some in cells.values()
-        for row in some
+        for rows_of_index in cells.values()
+        for row in rows_of_index
         if row is not None and row.get("value") is not None
     ]
     unit = documents_unit(values) if is_rate else _PLAIN
@@ -238,11 +238,11 @@ def _table_of_methods(
         heading = f"documents {unit.name}".rstrip() if with_limits else names.of(index)
         columns[heading] = [_total(row, unit.factor, with_limits, show) for row in cells[index]]
     if with_limits:
-        each = [
+        per_document = [
             by_index.get(indexes[0], {}).get("occurrences_per_document")
             for by_index in lists.values()
         ]
-        columns[_EACH] = [_total(row, 1.0, True, short_number) for row in each]
+        columns[_EACH] = [_total(row, 1.0, True, short_number) for row in per_document]
     of_what = "n-grams of tokens" if statistic.startswith(TOKENS) else "any phrase"
     title = f"Documents with {of_what} of a method {unit.name}".rstrip()
     headed = frozenset() if with_limits else frozenset(names.short.values())

@@ -41,8 +41,8 @@ class Screen:
 def print_screen(screen: Screen, console: Console) -> None:
     """Print a screen, with as many rows and sentences as its lines have room for."""
     findings = [sentence.text for sentence in screen.sentences if sentence.is_finding]
-    n_rows, said = _fitting(screen, findings, console.width)
-    _print(screen, n_rows, said, console)
+    n_rows, sentences = _fitting(screen, findings, console.width)
+    _print(screen, n_rows, sentences, console)
 
 
 def lines_of(tables: Sequence[SummaryTable], width: int) -> list[str]:
@@ -81,29 +81,29 @@ def _fitting(screen: Screen, findings: Sequence[str], width: int) -> tuple[int, 
 
     If space is short, the second sentence is dropped before rows are.
     """
-    several = range(_MOST_ROWS, _LEAST_ROWS - 1, -1)
-    for sizes in (several, [0]):
+    sizes_of_tables = range(_MOST_ROWS, _LEAST_ROWS - 1, -1)
+    for sizes in (sizes_of_tables, [0]):
         for n_sentences in range(_MOST_SENTENCES, 0, -1):
-            said = findings[:n_sentences]
+            sentences = findings[:n_sentences]
             for n_rows in sizes:
-                if _lines(screen, n_rows, said, width) <= screen.most_lines:
-                    return n_rows, said
+                if _lines(screen, n_rows, sentences, width) <= screen.most_lines:
+                    return n_rows, sentences
     return 0, findings[:1]
 
 
-def _lines(screen: Screen, n_rows: int, said: Sequence[str], width: int) -> int:
+def _lines(screen: Screen, n_rows: int, sentences: Sequence[str], width: int) -> int:
     """Return how many lines a screen takes."""
     text = StringIO()
-    _print(screen, n_rows, said, _console_on(text, width))
+    _print(screen, n_rows, sentences, _console_on(text, width))
     # The last line is always counted, so that all readers see the same rows.
     return text.getvalue().count("\n") + (0 if _HAS_OPTIONS.get() else 1)
 
 
-def _print(screen: Screen, n_rows: int, said: Sequence[str], console: Console) -> None:
+def _print(screen: Screen, n_rows: int, sentences: Sequence[str], console: Console) -> None:
     for heading in screen.headings:
         print_line(console, heading, "bold")
     _print_tables([*screen.tables(n_rows)], console)
-    for text in said:
+    for text in sentences:
         print_line(console, text)
     more = [screen.more] if _HAS_OPTIONS.get() else []
     for text in (*screen.notes, *more):

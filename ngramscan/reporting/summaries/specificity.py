@@ -62,7 +62,8 @@ def _table_of_tiers(rows: Sequence[Row]) -> SummaryTable:
         ],
         "not": [cell(sum(not row["agrees"] for row in group)) for group in with_ratio],
         "no ratio": [
-            cell(len(group) - len(some)) for group, some in zip(groups, with_ratio, strict=True)
+            cell(len(group) - len(rows_with_ratio))
+            for group, rows_with_ratio in zip(groups, with_ratio, strict=True)
         ],
     }
     layout = Layout(4, headings=2, title="Patterns of each tier")

@@ -38,8 +38,8 @@ TotalsByList = dict[tuple[str, str], dict[str, OfOne]]
 def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
     """Return the methods × tiers × corpora; for a single corpus, also ratios of two methods."""
     lists = lists_of(rows)
-    every = dict.fromkeys(index for by_index in lists.values() for index in by_index)
-    indexes = [index for index in every if has_values(lists, index)]
+    all_indexes = dict.fromkeys(index for by_index in lists.values() for index in by_index)
+    indexes = [index for index in all_indexes if has_values(lists, index)]
     of_tokens = [index for index in indexes if _has(lists, index, _TOKEN_SUM)]
     of_bytes = [index for index in indexes if index not in of_tokens]
     tables = []
@@ -51,7 +51,7 @@ def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
         tables.append(_table_of_bytes(lists, of_bytes))
     if of_tokens:
         tables.append(_table_of_tokens(lists, of_tokens))
-    return [without_others(table, every, indexes) for table in tables]
+    return [without_others(table, all_indexes, indexes) for table in tables]
 
 
 def has_values(lists: TotalsByList, index: str) -> bool:
@@ -61,14 +61,14 @@ def has_values(lists: TotalsByList, index: str) -> bool:
 
 
 def without_others(
-    table: SummaryTable, requested: Collection[str], counted: Sequence[str], what: str = "counts"
+    table: SummaryTable, requested: Collection[str], counted: Sequence[str], noun: str = "counts"
 ) -> SummaryTable:
     """Return a table with a note on missing corpora; a single remaining one is in the title."""
-    lost = [index for index in requested if index not in counted]
-    if not lost:
+    uncounted = [index for index in requested if index not in counted]
+    if not uncounted:
         return table
-    which = listed(lost) if len(lost) <= _MOST_LOST else corpora(len(lost))
-    note = "; ".join(filter(None, (table.note, f"no {what} are known in {which}")))
+    names = listed(uncounted) if len(uncounted) <= _MOST_LOST else corpora(len(uncounted))
+    note = "; ".join(filter(None, (table.note, f"no {noun} are known in {names}")))
     if len(counted) > 1:
         return replace(table, note=note)
     title = " · ".join(filter(None, (table.layout.title, f"corpus {counted[0]}")))
@@ -89,8 +89,8 @@ def lists_of(rows: Sequence[Row]) -> TotalsByList:
     ).items():
         kinds = {row.get("kind") for row in group}
         kind = min(kinds, key=lambda name: name or "")
-        whole = {str(row["statistic"]): row for row in group if row.get("kind") == kind}
-        totals.setdefault((str(tiers), str(method)), {})[str(index)] = whole
+        by_statistic = {str(row["statistic"]): row for row in group if row.get("kind") == kind}
+        totals.setdefault((str(tiers), str(method)), {})[str(index)] = by_statistic
     order = sorted(totals, key=lambda names: _place(names[0]))
     return {names: totals[names] for names in order}
 

@@ -20,8 +20,8 @@ def summarize_curve(
     rows: Sequence[Row], most: int, length: int | None = None
 ) -> list[SummaryTable]:
     """Return the mean coverage by spans of a length, by default a usual one, or longer ones."""
-    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
-    with_coverage = known_rows(every, "coverage")
+    all_kinds = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
+    with_coverage = known_rows(all_kinds, "coverage")
     if not with_coverage:
         return []
     least = length_of(with_coverage) if length is None else length
