@@ -23,8 +23,8 @@ _END_OF_RECORD = b"\r\n\r\n"
 def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the text documents of a WARC file; a source is its WARC-Target-URI.
 
-    Records of other kinds are counted. A file in which they are all there is is an error, since
-    it holds pages whose text was not extracted.
+    Records of other kinds are counted. A file with only such records is an error, since it holds
+    pages whose text was not extracted.
     """
     skipped, others = Counter[str](), Counter[str]()
     stream = ChunkStream(read_chunks(piece.file, skipped))
@@ -49,7 +49,7 @@ def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
 
 
 def _no_text(others: Counter[str]) -> str:
-    """Return what a file has that has no text, and how to get some."""
+    """Return a message on the records of a file without text, and how to extract text."""
     kinds = ", ".join(f"{number} {kind}" for kind, number in others.most_common())
     noun = "record" if others.total() == 1 else "records"
     problem = f"no conversion record, which would have text; it has {kinds} {noun}"

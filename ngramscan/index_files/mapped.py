@@ -55,7 +55,7 @@ def state_of(path: Path, descriptor: int | None = None) -> FileState:
 
 
 def _mapped(descriptor: int, size: int) -> tuple[NDArray[np.uint8], int]:
-    """Return the content of a file, mapped until no array refers to it any more, and its row."""
+    """Return the content of a file and its row; it stays mapped while an array refers to it."""
     address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
     if address == _FAILED:
         number = ctypes.get_errno()
@@ -72,9 +72,9 @@ def _unmap(address: int, size: int, row: int) -> None:
 
 
 class MappedFile:
-    """A file that is mapped into memory, as it was when it was opened.
+    """A file that is mapped into memory, in its state when it was opened.
 
-    Where its state was `known` before, an IndexChangedError says that it is another file now.
+    If it differs from `known_state`, that is an IndexChangedError.
     """
 
     def __init__(self, path: Path, known_state: FileState | None = None) -> None:
@@ -97,7 +97,7 @@ class MappedFile:
     def check(self) -> None:
         """Raise an IndexChangedError if the file was written, cut, replaced or removed.
 
-        Bytes that were read before may be of two contents, or zeros.
+        Bytes that were read before may mix two contents, or be zeros.
         """
         self._check_state(self._state)
         if lost_pages.is_lost(self._row):
@@ -118,15 +118,15 @@ class MappedFile:
         return IndexChangedError(self._path, f"{problem}the server again")
 
     def corrupt(self, problem: str) -> IndexFormatError:
-        """Return the error that says what is wrong in the file."""
+        """Return an error about the content of the file."""
         return IndexFormatError(str(self.path), problem)
 
 
 @contextmanager
 def unchanged(files: Iterable[MappedFile]) -> Iterator[None]:
-    """Raise an IndexChangedError if a file is not the one that was opened, before or afterwards.
+    """Raise an IndexChangedError if a file has changed since it was opened, before or afterwards.
 
-    An answer that was read meanwhile, or an error about it, is not to be believed then.
+    Results that were read meanwhile, and errors about them, are then invalid.
     """
     for file in files:
         file.check()

@@ -33,7 +33,7 @@ CORRUPT: tuple[type[Exception], ...] = (
 )
 """Errors of decompressing and reading."""
 HEAD_BYTES = 18
-"""First bytes of an input, which tell compressions apart and have the header of a zstd frame."""
+"""First bytes of an input: enough to recognise compressions and for the header of a zstd frame."""
 USUAL_WINDOW_BYTES = 1 << 27
 """The window of zstd up to which its own tool decompresses without an option."""
 
@@ -91,7 +91,7 @@ def _every_member(new_member: Callable[[], Member]) -> Callable[[str], MemberOpe
 
 
 class _ZstdFrames:
-    """Opens the frames of one file, to all of which a dictionary at its start belongs.
+    """Opens the frames of one file, which share a dictionary at its start.
 
     That is how crawlers compress WARC: https://iipc.github.io/warc-specifications/
     """
@@ -156,7 +156,7 @@ class _Lz4Frame:
 
     @property
     def unused_data(self) -> bytes:
-        """Return what came behind the end of the frame."""
+        """Return the data after the end of the frame."""
         return self._frame.unused_data or b""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:

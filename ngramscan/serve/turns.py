@@ -95,7 +95,7 @@ class Turns:
     def __init__(self, places: int) -> None:
         self._places = places
         self._lock = threading.Lock()
-        """That of all that follows."""
+        """The lock of all attributes below."""
         self._new = deque[_QueuedTask]()
         self._paused: list[RequestWork] = []
         """Paused jobs; those that have waited longest come first."""
@@ -171,7 +171,7 @@ class Turns:
             if job is not None:
                 self._paused.remove(job)
                 self._let_go_on(job)
-            elif self._new[0].result.done():  # its client left, or came in vain
+            elif self._new[0].result.done():  # its client left, or was refused
                 self._new.popleft()
                 continue
             else:

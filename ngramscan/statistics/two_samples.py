@@ -30,7 +30,7 @@ class SampleComparison(NamedTuple):
     difference: Estimate
     p: PValue
     detectable: float | None
-    """The least true difference above zero that the test finds with 80% power. None: it would not
+    """The least true difference above zero that the test finds with 80% power. None if it would not
     be found even if all values of the second sample were 1, or values of the first do not vary."""
 
 

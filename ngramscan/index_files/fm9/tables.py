@@ -40,11 +40,11 @@ class Tables(NamedTuple):
     codes: Words
     """For each byte."""
     leaves: Integers
-    """For each byte; -1: not in the text."""
+    """For each byte; -1 if it is not in the text."""
     lengths: Integers
     """Bits of each byte's code."""
     parts: TableParts | None = None
-    """None: the whole file is in `data`."""
+    """None if the whole file is in `data`."""
 
 
 def make_tables(data: Bytes, layout: FileLayout) -> Tables:

@@ -54,9 +54,9 @@ def write_fm9(
     """Write the index of a text, synced to the disk; return the seconds of each step.
 
     The text ends with a byte that occurs nowhere else in it. It is overwritten, to save memory.
-    `report` gets the number of bytes done, as a share of all steps. A MemoryError: it needs more
-    memory than there is (`sorting.memory_for`). A ValueError: it is empty, too long, or its last
-    byte is not unique.
+    `report` gets the number of bytes done, as a share of all steps. A MemoryError says that it
+    needs more memory than there is (`sorting.memory_for`), a ValueError that it is empty, too long,
+    or that its last byte is not unique.
     """
     frequencies = _frequencies(text)
     amounts = [round(len(text) * share) for share in _SHARES]

@@ -1,4 +1,4 @@
-"""The inner loops of the writer, compiled.
+"""The compiled inner loops of the writer.
 
 numba turns a mix of signed and unsigned 64-bit integers into floats, so words, and the amounts that
 shift them, are `uint64` throughout. Kernels are long where a call per bit would cost more than the
@@ -25,7 +25,7 @@ _BIT_PLACES[[(_DE_BRUIJN << bit) % (1 << 64) >> 58 for bit in range(64)]] = np.a
 
 @kernel
 def count_bytes(text: NDArray[np.uint8], counts: NDArray[np.int64]) -> None:
-    """Add to the number of each byte; to one of two rows, so that equal neighbours don't wait."""
+    """Count bytes in two alternating rows, so that equal neighbours don't wait for each other."""
     for i in range(0, text.shape[0] - 1, 2):
         counts[0, text[i]] += 1
         counts[1, text[i + 1]] += 1
@@ -77,7 +77,7 @@ def split_node(
         symbol = symbols[i]
         bit = goes_right[symbol]
         word |= U64(bit) << U64(bits_used)
-        # Both are written, so that there is no branch: what is not wanted is overwritten.
+        # Both are written, to avoid a branch; the unwanted one is overwritten later.
         if bit:
             children[right_place] = symbol
             right_place += right_step

@@ -51,9 +51,9 @@ class TokenBuildRow:
     """Tokens of the documents, without separators."""
     index_bytes: int
     bytes_per_token: float | None
-    """Bytes of the index per token; None: the documents are empty."""
+    """Bytes of the index per token; None if the documents are empty."""
     seconds: float | None
-    """Seconds of reading, tokenizing, sorting and writing; None: it already existed."""
+    """Seconds of reading, tokenizing, sorting and writing; None if it already existed."""
 
 
 def width_for(tokenizer: Tokenizer) -> int:
@@ -110,13 +110,13 @@ def _row(folder: Path, documents: int, length: int, seconds: float | None) -> To
 
 
 def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Return the bytes of `table.0` for those of `tokenized.0`.
+    """Return the bytes of `table.0`, given those of `tokenized.0`.
 
-    These are the positions of all tokens, in the order of the bytes from there to the end; a
-    shorter suffix comes before those that begin with it.
+    They are the positions of all tokens, sorted by suffix, compared by bytes; a shorter suffix
+    comes before those that begin with it.
     """
     text = np.frombuffer(tokenized, np.uint8)
-    # The library wants to be able to write, but doesn't.
+    # The library requires a writable array, but doesn't write to it.
     suffixes = pydivsufsort.divsufsort(text if text.flags.writeable else text.copy())
     table = np.empty((len(text) // width, pointer_bytes_for(len(text))), np.uint8)
     done = 0
@@ -130,7 +130,7 @@ def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.u
 
 
 def memory_to_sort(text_bytes: int, width: int) -> int:
-    """Return the bytes of memory that `sort_table` takes, those of the tokens among them."""
+    """Return the bytes of memory that `sort_table` takes, including the tokens."""
     return memory_for(text_bytes) + text_bytes // width * pointer_bytes_for(text_bytes)
 
 

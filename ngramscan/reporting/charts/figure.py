@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_ROWS, MOST_PANELS = 24, 12
-"""Those of a page."""
+"""Maximum rows and panels of a page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ FORMATS = (".svg", ".png", ".pdf")
 _INCH = 96.0
 """Pixels of an inch."""
 _PAGE_HEIGHT = 9 * _INCH
-"""That of a figure of a paper."""
+"""Maximum height of the figures on a page of a paper, in pixels."""
 _RESOLUTION = 200
 _VARIABLE = re.compile(r"var\(--[\w-]+, (#\w+)\)")
 _NUMBER = re.compile(r"-?\d+\.?\d*")

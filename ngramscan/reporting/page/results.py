@@ -60,7 +60,7 @@ def read_results(table: Table) -> Results:
         {column: _value(row.get(column), column, kind, place) for column in every_column}
         for place, row in first
     ]
-    # What comes through a pipe can't be read twice.
+    # A pipe can't be read twice.
     is_file = isinstance(table, str | Path) and Path(table).is_file()
     run, is_changed = _read_run(Path(str(table))) if is_file else (None, False)
     return Results(kind, name, columns, rows, left_out, run, is_changed)
