@@ -90,7 +90,7 @@ def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
     with _translated(file.path):
         version = version_of(store.info(inside))
         remote = store.open(inside, "rb")
-    with closing(_RemoteFile(file.path, remote)) as opened:
+    with closing(_TranslatedFile(file.path, remote)) as opened:
         yield cast("BinaryIO", opened)
     with _translated(file.path):
         store.invalidate_cache()
@@ -108,7 +108,7 @@ def _translated(path: str) -> Iterator[None]:
         raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
 
 
-class _RemoteFile:
+class _TranslatedFile:
     """A file of fsspec whose own errors are translated."""
 
     def __init__(self, path: str, remote: BinaryIO) -> None:

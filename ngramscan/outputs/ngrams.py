@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ngramscan.outputs.tokens import Flags, Integers, Ints, Tokens, changes, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Flags, Ints, Tokens, changes, runs_of
 
 _PART = 1 << 21
 """Positions that are sorted together; a common n-gram of the shortest length may have more."""
@@ -43,7 +43,7 @@ class Ngrams:
     first: Ints
     """The first position of each."""
     starts: Ints
-    documents: Integers
+    documents: AnyIntegers
     """Ascending for each n-gram."""
     counts: Ints
 
@@ -81,7 +81,7 @@ def count_ngrams(
                 yield ngrams
 
 
-def _frequent(ids: Integers, least: int, longest: int) -> Integers:
+def _frequent(ids: AnyIntegers, least: int, longest: int) -> AnyIntegers:
     """Renumber tokens, with 0 for those too rare for any n-gram, and append zeros."""
     frequencies = _frequencies(ids)
     is_frequent = frequencies >= least
@@ -93,7 +93,7 @@ def _frequent(ids: Integers, least: int, longest: int) -> Integers:
     return renumbered
 
 
-def _frequencies(ids: Integers) -> Ints:
+def _frequencies(ids: AnyIntegers) -> Ints:
     frequencies = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.int64)
     for part in _slices(ids.size):
         frequencies += np.bincount(ids[part], minlength=frequencies.size)
@@ -106,7 +106,7 @@ def _slices(size: int) -> Iterator[slice]:
 
 
 def _parts(
-    ids: Integers, shortest: int, within: Ints | None = None, n: int = 0, size: int = 8
+    ids: AnyIntegers, shortest: int, within: Ints | None = None, n: int = 0, size: int = 8
 ) -> Iterator[Ints]:
     """Yield ascending positions, with all that begin with the same tokens in one part.
 
@@ -169,7 +169,7 @@ class _Groups:
 class _PositionRange:
     """Ascending positions; their indices are called places."""
 
-    ids: Integers
+    ids: AnyIntegers
     positions: Ints
     width: int
     """Number of different tokens, 0 included."""
@@ -211,7 +211,7 @@ class _PositionRange:
         keys[~is_whole] = 0
         return n, self._grouped(keys, np.arange(keys.size), n * bits, shortest)
 
-    def _divided(self, groups: _Groups, following: Integers, shortest: int) -> _Groups:
+    def _divided(self, groups: _Groups, following: AnyIntegers, shortest: int) -> _Groups:
         """Divide groups by the token that follows, leaving out ends of texts."""
         keys = np.repeat(np.arange(groups.sizes.size) * self.width, groups.sizes)
         keys += following
@@ -242,7 +242,9 @@ class _PositionRange:
         return _Groups(places, sizes, np.full(sizes.size, shortest))
 
 
-def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, least: int) -> Ngrams:
+def _counted(
+    n: int, groups: _Groups, positions: Ints, documents: AnyIntegers, least: int
+) -> Ngrams:
     found_in, starts = documents[groups.places], _starts(groups.sizes)
     at, runs = runs_of(found_in, starts)
     counts = np.diff(at, append=found_in.size)

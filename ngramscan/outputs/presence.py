@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ngramscan.outputs.tokens import Flags, Floats, Integers, Ints, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Flags, Floats, Ints, runs_of
 
 FEWEST_PAIRS = 40
 """With fewer pairs, not even differences all in one direction are evidence among many tests."""
@@ -95,7 +95,7 @@ class PresenceTest:
         difference = abs(self._rates[0] - self._rates[1])
         self._has_equal_rates = difference <= _NEGLIGIBLE * max(self._rates)
 
-    def p_values(self, starts: Ints, outputs: Integers, counts: Ints) -> Floats:
+    def p_values(self, starts: Ints, outputs: AnyIntegers, counts: Ints) -> Floats:
         """Return one-sided p-values of things whose entries begin at `starts`.
 
         An entry is an output that has the thing, by its position in the sides, ascending; and the
@@ -110,7 +110,7 @@ class PresenceTest:
         unpaired, others = self._unpaired(shares)
         return np.where(variances < others, p, unpaired)
 
-    def _shares(self, starts: Ints, outputs: Integers, counts: Ints) -> _Shares:
+    def _shares(self, starts: Ints, outputs: AnyIntegers, counts: Ints) -> _Shares:
         units = self.sides.units[outputs]
         at, firsts = runs_of(units, starts)
         values = (self._used / self.sides.unit_outputs)[units]

@@ -26,7 +26,7 @@ import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 
 Floats = NDArray[np.float64]
 ADDED_WEIGHT = 0.2
@@ -81,12 +81,12 @@ class BoundedMean:
         far = abs(float(scipy.special.stdtrit(self._n - 1, tail)))
         return limit(self._distance, self.value, bound, far)
 
-    def test(self, mean: float) -> PValue:
+    def test(self, mean: float) -> ComputedPValue:
         """Test whether this is the mean; of one problem, the p-value is 1."""
         p = 1.0
         if self._n > 1:
             p = 2 * float(scipy.special.stdtr(self._n - 1, -self._distance(mean)))
-        return PValue(p, TILTING, self._n)
+        return ComputedPValue(p, TILTING, self._n)
 
     def _distance(self, mean: float) -> float:
         """Return how many standard errors the value is from a mean."""

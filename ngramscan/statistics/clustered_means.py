@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from ngramscan.statistics.bounded_means import NEGLIGIBLE, TILTING, limit, tilted_distance
 from ngramscan.statistics.estimates import Estimate, Floats
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 
 
 class ClusteredMean:
@@ -74,16 +74,16 @@ class ClusteredMean:
         low, high = (self._limit(bound, (1 - level) / 2) for bound in self._bounds)
         return Estimate(self.value, low, high, level)
 
-    def test(self, mean: float) -> PValue:
+    def test(self, mean: float) -> ComputedPValue:
         """Test whether this is the mean; of one cluster, the p-value is 1."""
         if self._n == 1:
-            return PValue(1.0, TILTING, self._n)
+            return ComputedPValue(1.0, TILTING, self._n)
         p = 2 * float(scipy.special.stdtr(self._n - 1, -self._tilted_distance(mean)))
         distance = abs(self.value - mean)
         if self._error and distance > NEGLIGIBLE:
             student = scipy.special.stdtr(self._degrees, -distance / self._error)
             p = max(p, 2 * float(student))
-        return PValue(p, TILTING, self._n)
+        return ComputedPValue(p, TILTING, self._n)
 
     def _limit(self, bound: float, tail: float) -> float:
         """Return the mean towards a bound whose one-sided p-value is `tail`."""

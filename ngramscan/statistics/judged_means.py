@@ -22,7 +22,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import Estimate, no_interval
-from ngramscan.statistics.p_values import PValue, invert_interval
+from ngramscan.statistics.p_values import ComputedPValue, invert_interval
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL
 
 Floats = NDArray[np.float64]
@@ -128,13 +128,13 @@ class JudgedMean:
         low, high = self.value - self._arm(0, tail), self.value + self._arm(1, tail)
         return Estimate(self.value, max(low, least), min(high, most), level)
 
-    def test(self, mean: float) -> PValue:
+    def test(self, mean: float) -> ComputedPValue:
         """Test whether this is the mean; without an interval, the p-value is 1."""
         if self.labelled_problems < ITEMS_FOR_AN_INTERVAL:
-            return PValue(1.0, CORRECTED, self.n_labelled)
+            return ComputedPValue(1.0, CORRECTED, self.n_labelled)
         side = 0 if self.value > mean else 1
         p = invert_interval(abs(self.value - mean), lambda tail: self._arm(side, tail))
-        return PValue(p, CORRECTED, self.n_labelled)
+        return ComputedPValue(p, CORRECTED, self.n_labelled)
 
     def _arm(self, side: int, tail: float) -> float:
         """Return how far the interval reaches down (side 0) or up (1)."""

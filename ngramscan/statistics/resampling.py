@@ -15,7 +15,7 @@ import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 
 Floats = NDArray[np.float64]
 ITEMS_FOR_AN_INTERVAL = 10
@@ -196,7 +196,7 @@ class MeanDifference(NamedTuple):
     """A mean difference, and the p-value for a true difference of zero."""
 
     estimate: Estimate
-    p: PValue | None
+    p: ComputedPValue | None
     """At most 1 - level if and only if the interval excludes zero; None without an interval."""
 
 
@@ -247,14 +247,14 @@ def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, flo
     return min(float(distances[rare - 1]), -student), max(float(distances[-rare]), student)
 
 
-def _p_value(distances: Floats, distance: float, n: int, draws: int) -> PValue:
+def _p_value(distances: Floats, distance: float, n: int, draws: int) -> ComputedPValue:
     """Return the two-sided p-value from the draws, or from Student's t if that is larger."""
     far = distances <= distance if distance < 0 else distances >= distance
     bootstrap_p = min(1.0, 2 * (int(far.sum()) + 1) / (distances.size + 1))
     student = 2 * float(scipy.special.stdtr(n - 1, -abs(distance)))
     procedure = f"bootstrap-t, {draws} draws"
     if student >= bootstrap_p:
-        return PValue(student, procedure, n)
-    return PValue(
+        return ComputedPValue(student, procedure, n)
+    return ComputedPValue(
         bootstrap_p, procedure, n, math.sqrt(bootstrap_p * (2 - bootstrap_p) / distances.size)
     )

@@ -13,11 +13,11 @@ import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 from ngramscan.statistics.sign_tests import sign_flip_test
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
+Indices = NDArray[np.intp]
 _NEGLIGIBLE = 1e-9
 """Relative to what it is a part of: such a remainder is a rounding error."""
 OTHERS_FOR_AN_INTERVAL = 3
@@ -124,7 +124,7 @@ class SlopeErrors:
                 self._weights[groups] = weights
         self.degrees = self._degrees(basis) if self.is_determined else 0.0
 
-    def _ends(self) -> Integers:
+    def _ends(self) -> Indices:
         """Return where each cluster but the last ends, in the order of clusters."""
         return np.asarray(np.cumsum(np.bincount(self._numbers))[:-1])
 
@@ -167,7 +167,7 @@ def slope_test(
     draws: int = 10_000,
     level: float = 0.95,
     clusters: ArrayLike | None = None,
-) -> tuple[Estimate | None, PValue | None]:
+) -> tuple[Estimate | None, ComputedPValue | None]:
     """Estimate and test a slope, if there is one; clusters, by default the groups, are independent.
 
     The interval is Student's, with the errors of `SlopeErrors`. The p-value is the larger of that
@@ -201,11 +201,11 @@ def slope_test(
     return Estimate(value, value - half, value + half, level), larger
 
 
-def _student_test(distance: float, errors: SlopeErrors) -> PValue:
+def _student_test(distance: float, errors: SlopeErrors) -> ComputedPValue:
     """Test a slope by its distance from zero, in standard errors."""
     p = 2 * float(scipy.special.stdtr(errors.degrees, -abs(distance)))
     procedure = f"t, {errors.degrees:.1f} degrees of freedom"
-    return PValue(p, procedure, errors.clusters)
+    return ComputedPValue(p, procedure, errors.clusters)
 
 
 def _sums_by(clusters: ArrayLike | None, values: Floats) -> Floats:
@@ -218,7 +218,7 @@ def _sums_by(clusters: ArrayLike | None, values: Floats) -> Floats:
 
 def permutation_test(
     design: Residuals, generator: np.random.Generator, draws: int = 10_000
-) -> PValue:
+) -> ComputedPValue:
     """Test whether y has nothing to do with x, given the covariates.
 
     The residuals of y are permuted over the groups, and p is (r + 1) / (draws + 1), where r draws
@@ -235,7 +235,7 @@ def permutation_test(
         far += int((_distances(permuted, x, design.one_minus_leverage) >= least).sum())
     p = (far + 1) / (draws + 1)
     error = float(np.sqrt(p * (1 - p) / draws))
-    return PValue(p, f"permutation, {draws} draws", n, standard_error=error)
+    return ComputedPValue(p, f"permutation, {draws} draws", n, standard_error=error)
 
 
 def _distances(permuted: Floats, x: Floats, one_minus_leverage: Floats) -> Floats:

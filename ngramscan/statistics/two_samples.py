@@ -15,7 +15,7 @@ from ngramscan.statistics.bounded_means import TILTING, BoundedMean
 from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate, t_quantile
-from ngramscan.statistics.p_values import PValue, invert_interval
+from ngramscan.statistics.p_values import ComputedPValue, invert_interval
 from ngramscan.statistics.power import ALPHA, POWER
 from ngramscan.statistics.proportions import independent_difference, wilson
 
@@ -28,7 +28,7 @@ class SampleComparison(NamedTuple):
     """The mean of the second sample minus that of the first, tested."""
 
     difference: Estimate
-    p: PValue
+    p: ComputedPValue
     detectable: float | None
     """The least true difference above zero that the test finds with 80% power. None if it would not
     be found even if all values of the second sample were 1, or values of the first do not vary."""
@@ -92,11 +92,11 @@ def compare_samples(first: ArrayLike, second: ArrayLike, level: float = 0.95) ->
             *(estimate_mean(sample, True, level) for sample in (a, b))
         )
         counts = [(int(sample.sum()), sample.size) for sample in (a, b)]
-        p = PValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
+        p = ComputedPValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
         return SampleComparison(difference, p, detectable_shares(float(a.mean()), a.size, b.size))
     means = BoundedMean(a, 0, 1), BoundedMean(b, 0, 1)
     difference = independent_difference(*(mean.estimate(level) for mean in means))
-    p = PValue(_inverted_p(*means), TILTING, a.size + b.size)
+    p = ComputedPValue(_inverted_p(*means), TILTING, a.size + b.size)
     return SampleComparison(difference, p, _detectable_means(a, b.size))
 
 

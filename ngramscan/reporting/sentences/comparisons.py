@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ngramscan.reporting.columns import ALL
-from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     MeasureWords,
@@ -75,7 +75,7 @@ def _accuracies(row: Row) -> str:
     )
 
 
-COMPARED = Difference(
+COMPARED = DifferenceWords(
     _WHERE,
     lambda row: (named(row["treatment"]), named(row["baseline"])),
     _verbs,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ngramscan.prevalence.several_corpora import UNION
-from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, short_rule
 from ngramscan.reporting.sentences.phrases import (
     Row,
@@ -150,7 +150,7 @@ _DIRTY = {
     "near": "Dirty questions with the answer near",
     "not near": "Dirty questions without the answer near",
 }
-_EFFECTS = Difference(
+_EFFECTS = DifferenceWords(
     ("index", "dataset", "model", "method", "score_rule"),
     lambda row: (_DIRTY.get(row.get("answer") or "", "Dirty questions"), "clean ones"),
     lambda _: Verbs("have higher scores than", "have lower scores than"),

@@ -55,7 +55,7 @@ class Verbs:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class DifferenceWords:
     """The words for a kind of difference; `say` yields the sentences about its comparisons."""
 
     labels: Sequence[str]

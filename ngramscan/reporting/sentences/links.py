@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ngramscan.reporting.sentences.comparisons import COMPARED
-from ngramscan.reporting.sentences.differences import Difference, Verbs, is_shown
+from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs, is_shown
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     MeasureWords,
@@ -52,14 +52,14 @@ def _counts(row: Row) -> list[str]:
     return texts
 
 
-_SLOPE = Difference(
+_SLOPE = DifferenceWords(
     ("dataset", "model", "rule", "method"),
     lambda _: ("Problems with ten times the count", "others,"),
     lambda _: Verbs("have higher mean scores than", "have lower mean scores than"),
     _groups,
     _counts,
 )
-_SLOPES = Difference(
+_SLOPES = DifferenceWords(
     ("dataset", "model", "rule"),
     lambda row: (f"The slope of {named(row['method'])}", f"that of {named(row['baseline'])}"),
     lambda _: Verbs("is greater than", "is smaller than"),

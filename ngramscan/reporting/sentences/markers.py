@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ngramscan.reporting.sentences.differences import (
-    Difference,
+    DifferenceWords,
     Verbs,
     gaps_of_differences,
     is_shown,
@@ -159,7 +159,7 @@ def _judged(row: Row, alpha: float) -> str:
     return f"no {change} is shown, {facts}{why_not(row, alpha)}"
 
 
-_RETENTION = Difference(
+_RETENTION = DifferenceWords(
     ("dataset", "model"),
     lambda row: (f"Outputs of {named(row['prompt_with'])}", f"those of {named(row['prefix'])}"),
     lambda row: Verbs(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ngramscan.prevalence.several_corpora import UNION
-from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
@@ -130,7 +130,7 @@ def say_trace_differences(rows: Sequence[Row], alpha: float) -> Iterator[Sentenc
     return _COPIED.say(coverage, alpha)
 
 
-_COPIED = Difference(
+_COPIED = DifferenceWords(
     ("index", "dataset", "model", "kind"),
     lambda row: (f"Outputs of {named(row['prompt'])}", f"those of {named(row['baseline'])}"),
     lambda _: Verbs(
