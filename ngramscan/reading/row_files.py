@@ -84,7 +84,7 @@ def _file_rows(path: Path) -> PlacedRows:
         _refuse_name(path)
     content = read_bytes(path)
     if not content.strip():
-        cure = "; run the command that writes it again" * path.is_file()
+        cure = "; run the command that writes it again" if path.is_file() else ""
         raise InputError(name, f"it is empty{cure}")
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
     detected = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
@@ -286,7 +286,7 @@ def read_rows(
             missing = [name for name in types if name in needed and name not in values]
             noun = "column" if len(missing) == 1 else "columns"
             named = f"no {noun} {', '.join(missing)}"
-            if cures := _cures(missing, [name for name in values if name not in types]):
+            if cures := [*_cures(missing, [name for name in values if name not in types])]:
                 raise InputError(place, f"{named}; {', '.join(cures)}")
             raise InputError(place, f"{named}; it should have " + expected)
         converted = {
