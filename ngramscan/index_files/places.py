@@ -1,7 +1,7 @@
 """The places that an index is written to: a folder, or a URL of an object store.
 
-Nobody sees half a file there, or the manifest of a shard before its other files. In a folder, files
-are renamed when they are on the disk; on a store, an upload appears when it is complete. A store
+Readers never see half a file there, or the manifest of a shard before its other files. In a folder,
+files are renamed once they are synced; in a store, an upload appears when it is complete. A store
 has no locks: two builds of one index must not run there at the same time.
 """
 
@@ -43,7 +43,7 @@ def join(place: str, name: str) -> str:
 
 
 def read(place: str, name: str) -> bytes | None:
-    """Return a small file; None: there is none."""
+    """Return a small file; None if it doesn't exist."""
     if is_remote(place):
         return _on_store(join(place, name), _get)
     path = Path(place, name)
@@ -71,10 +71,10 @@ def write(place: str, name: str, content: bytes) -> None:
 
 
 def publish(work: Path, place: str, names: Sequence[str]) -> None:
-    """Make the files of a finished shard appear at a place, the last of `names` after the others.
+    """Publish the files of a finished shard at a place, the last of `names` after the others.
 
-    On a store, they are uploaded and stay in `work`. Otherwise `work` must be on the same disk: it
-    becomes the folder `place`, or, where that has files, its own replace those of the same name.
+    To a store, they are uploaded and stay in `work`. Otherwise `work` must be on the same disk: it
+    becomes the folder `place`, or, if that has files, they are moved into it and replace others.
     """
     if is_remote(place):
         for name in names:
@@ -135,7 +135,7 @@ def as_input_error(path: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the entries of a folder, are on the disk."""
+    """Sync a file, or the entries of a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -144,7 +144,7 @@ def sync(path: Path) -> None:
 
 
 def _replace(source: Path, target: Path, names: Sequence[str]) -> None:
-    """Rename the files of a shard that are in a folder, the last one when the others are kept."""
+    """Rename the files of a shard in a folder, the last one after the others are synced."""
     for part in (names[:-1], names[-1:]):
         for name in part:
             if (source / name).exists():
@@ -156,7 +156,7 @@ def _replace(source: Path, target: Path, names: Sequence[str]) -> None:
 
 
 def _on_store(url: str, action: Callable[[Any, str], T]) -> T:
-    """Do something idempotent with a file on a store, again after a transient failure."""
+    """Repeat an idempotent operation on a file in a store after transient failures."""
     location, _, query = url.partition("?")
     if query:
         raise InputError(location, "a query can't be written to, and a token in it would be shown")
@@ -173,12 +173,12 @@ def _on_store(url: str, action: Callable[[Any, str], T]) -> T:
 
 @contextmanager
 def _translated(url: str) -> Iterator[None]:
-    """Translate what a call into fsspec raises."""
+    """Translate the exceptions of a call into fsspec."""
     try:
         yield
     except Exception as error:
-        kind, reason = found = problem_of(error)
-        if not found.is_final:
+        kind, reason = store_problem = problem_of(error)
+        if not store_problem.is_final:
             problem = f"the store failed ({reason}); later, the same command resumes"
             raise RemoteUnavailable(f"{url}: {problem}") from error
         problem = {

@@ -1,4 +1,4 @@
-"""Random numbers and samples that a seed decides, and nothing else."""
+"""Random generators and samples, decided by a seed and names, independent of order."""
 
 from __future__ import annotations
 
