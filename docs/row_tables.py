@@ -51,10 +51,10 @@ ROW_TYPES = (
     RowType(
         "ngramscan", "contexts, contaminate --contexts", "prevalence/contexts.py", "ContextRow"
     ),
-    RowType("ngramscan", "contaminate", "prevalence/contaminate.py", "EntryRow"),
-    RowType("ngramscan", "contaminate --shares", "prevalence/contamination_shares.py", "ShareRow"),
+    RowType("ngramscan", "contaminate", "prevalence/contamination/contaminate.py", "EntryRow"),
+    RowType("ngramscan", "contaminate --shares", "prevalence/contamination/shares.py", "ShareRow"),
     RowType(
-        "ngramscan", "contaminate --effects", "prevalence/contamination_effects.py", "EffectRow"
+        "ngramscan", "contaminate --effects", "prevalence/contamination/effects.py", "EffectRow"
     ),
     RowType("ngramscan", "trace", "prevalence/trace.py", "TraceRow"),
     RowType("ngramscan", "trace --spans", "prevalence/trace.py", "SpanRow"),

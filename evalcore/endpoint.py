@@ -165,7 +165,7 @@ def open_endpoint(
         most_bytes=LONGEST_COMPLETION_BYTES,
         within_s=timeout_s,
         rate=rate,
-        attempts_to_connect=4,
+        retries=replace(exchange.RETRIES, attempts_to_connect=4),
         exhausted_in_a_row=3,  # one alone may be a question that it can't cope with
     )
 

@@ -12,7 +12,7 @@ from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.judged_means import JudgedMean
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 from ngramscan.statistics.planning import (
     Design,
     McNemarDesign,
@@ -66,7 +66,7 @@ class Comparison:
     baseline: float
     treatment: float
     difference: Estimate
-    p: PValue
+    p: ComputedPValue
     p_exact: float | None
     size: float
     """The sum of the weights of the pairs; without weights, their number."""
@@ -141,7 +141,7 @@ def compare_pairs(
     if is_plain and is_binary(both[~missing]):
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
-        p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
+        p = ComputedPValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
         difference = _binary_difference(values, settings, generator)
         design = McNemarDesign((more + less) / differences.size)
     else:
@@ -240,7 +240,7 @@ def _mean_difference(
     sizes: ArrayLike | None,
     settings: Settings,
     generator: np.random.Generator,
-) -> tuple[Estimate, PValue, Design | None]:
+) -> tuple[Estimate, ComputedPValue, Design | None]:
     """Return the mean difference with its interval, the p-value of the wanted test, its power."""
     if settings.graded_test == "bootstrap-t":
         difference, p = _bootstrapped(sums, sizes, settings, generator)
@@ -262,7 +262,7 @@ def _mean_difference(
 
 def _tilted(
     mean: BoundedMean | ClusteredMean, sums: Floats, level: float
-) -> tuple[Estimate, PValue]:
+) -> tuple[Estimate, ComputedPValue]:
     """Return a mean by tilting, whose p-value is at least that of sign flips if few sums differ.
 
     Where most problems are ties, the variance has as few degrees of freedom as there are others,

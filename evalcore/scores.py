@@ -18,7 +18,7 @@ from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import (
     GivenTables,
-    Rows,
+    PlacedRows,
     Table,
     as_tables,
     name_of,
@@ -110,7 +110,7 @@ class GroupedRow(ScoreRow):
 
 def _grouped(
     rows: Iterable[tuple[str, Any]], by: ColumnList, weight: str | None, cluster: str | None
-) -> Rows:
+) -> PlacedRows:
     columns = [("by", name) for name in by] + ([("weight", weight)] if weight else [])
     for place, values in with_clusters(rows, cluster):
         for option, name in columns:
@@ -123,7 +123,7 @@ def _grouped(
         yield place, values | {"group": group, "weight": values[weight] if weight else 1}
 
 
-def with_clusters(rows: Iterable[tuple[str, Any]], column: str | None) -> Rows:
+def with_clusters(rows: Iterable[tuple[str, Any]], column: str | None) -> PlacedRows:
     """Yield rows whose `cluster` is the value of this column; None: no row has a cluster."""
     for place, values in rows:
         if column is not None:

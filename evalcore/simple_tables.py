@@ -13,7 +13,7 @@ from typing import Any
 
 from evalcore.path_names import TableName, name_by_path, named_part
 from evalcore.scales import FROM_0_TO_1, ScoreScale
-from evalcore.table_ids import PlacedRows, are_distinct, with_plain_ids
+from evalcore.table_ids import TableRows, are_distinct, with_plain_ids
 from ngramscan.errors import InputError, some_of
 from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.row_files import VALUE_NAMES, Table, name_of, read_table
@@ -76,7 +76,7 @@ _ScoreFields = Mapping[str, Any]
 class CompletedTable:
     """The rows of a table with all columns of scores, and remarks on how they were read."""
 
-    rows: PlacedRows
+    rows: TableRows
     remarks: list[str] = field(default_factory=list)
 
 
@@ -147,7 +147,7 @@ def _ids_of(path: Path) -> frozenset[str]:
     return frozenset()
 
 
-def _columns_of(placed: PlacedRows) -> dict[str, None]:
+def _columns_of(placed: TableRows) -> dict[str, None]:
     """Return the columns of all rows: JSON leaves out what a row does not have."""
     return dict.fromkeys(column for _, row in placed for column in row)
 
@@ -186,7 +186,7 @@ def _verdict_column(name: str, columns: Mapping[str, None]) -> str | None:
 
 def _complete_long(
     table: Table,
-    placed: PlacedRows,
+    placed: TableRows,
     columns: Mapping[str, None],
     verdicts: str,
     scale: ScoreScale,
@@ -209,7 +209,7 @@ def _complete_long(
 
 
 def _refuse_unnamed_answers(
-    name: str, placed: PlacedRows, columns: Mapping[str, None], verdicts: str
+    name: str, placed: TableRows, columns: Mapping[str, None], verdicts: str
 ) -> None:
     """Raise an InputError if a column that is not known tells the answers to a problem apart."""
     keys = [column for column in columns if column in _KEYS]
@@ -226,7 +226,7 @@ def _refuse_unnamed_answers(
 
 def _complete_wide(
     table: Table,
-    placed: PlacedRows,
+    placed: TableRows,
     columns: Mapping[str, None],
     described: Sequence[str],
     scale: ScoreScale,
@@ -241,7 +241,7 @@ def _complete_wide(
         raise InputError(name_of(table), f"no column of verdicts; expected {_FORMS}")
     names = _names(columns, _name_in_path(table))
     shared_columns = [column for column in columns if column not in others]
-    rows = PlacedRows()
+    rows = TableRows()
     for method in methods:
         for (place, row), (_, cell) in zip(placed, cells[method], strict=True):
             of_problem = {column: row.get(column) for column in shared_columns}

@@ -12,7 +12,7 @@ from ngramscan.corpora.streams import open_file, read_ahead
 from ngramscan.errors import CorpusError, reason_of
 
 FILE_START = b"ARROW1"
-"""Begins a file of Arrow that has a list of its batches; a stream has none."""
+"""The first bytes of an Arrow file; a stream, without a list of its batches, has others."""
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _ROWS_PER_BATCH = 1024
 

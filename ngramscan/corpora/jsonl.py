@@ -133,9 +133,13 @@ def _chunks_between(file: BinaryIO, path: str, position: int, stop: int) -> Chun
     """Yield what is left of a file up to `stop`, and to the end of the line there."""
     chunk = b"\n"
     while position < stop or not chunk.endswith(b"\n"):
-        left = stop - position
-        chunk = file.read(min(_CHUNK_BYTES, left)) if left > 0 else file.readline(_CHUNK_BYTES)
-        if left > 0 and not chunk:
+        remaining = stop - position
+        chunk = (
+            file.read(min(_CHUNK_BYTES, remaining))
+            if remaining > 0
+            else file.readline(_CHUNK_BYTES)
+        )
+        if remaining > 0 and not chunk:
             raise CorpusError(path, f"the file is truncated at byte {position}")
         if not chunk:
             return

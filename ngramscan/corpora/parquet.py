@@ -69,9 +69,9 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         row = sum(parquet.metadata.row_group(n).num_rows for n in range(piece.start))
         groups = range(len(sizes))[piece.start : piece.stop]
         # What is not in a row group (the footer) is counted with the last one.
-        rest = piece.size - sum(sizes[n] for n in groups) if piece.size else 0
+        unassigned_bytes = piece.size - sum(sizes[n] for n in groups) if piece.size else 0
         for number in groups:
-            consumed = sizes[number] + (rest if number == groups[-1] else 0)
+            consumed = sizes[number] + (unassigned_bytes if number == groups[-1] else 0)
             try:
                 batches = parquet.iter_batches(
                     _ROWS_PER_BATCH, row_groups=[number], columns=columns.names, use_threads=False

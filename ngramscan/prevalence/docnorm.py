@@ -37,12 +37,12 @@ from ngramscan.prevalence.docnorm_totals import (
     union_of,
     with_rates,
 )
-from ngramscan.prevalence.draw_places import Found
 from ngramscan.prevalence.draws import (
     Counted,
     DocnormOptions,
     DocumentShare,
     DrawRow,
+    Found,
     Seen,
     Texts,
     count_documents,

@@ -246,13 +246,10 @@ class Traced:
         """Return those of at least so many words whose texts are listed: in repeated text, some."""
         return listed_spans(self.long_spans(least))
 
-    def marks(self, least: int) -> list[Mark]:
-        """Return the places of the listed spans of at least so many words."""
+    def marks_of(self, spans: Sequence[Span]) -> list[Mark]:
+        """Return the places of some spans in the text."""
         words = self.text.words
-        return [
-            Mark(words[span.first][0], words[span.stop - 1][1], span.words)
-            for span in self.listed(least)
-        ]
+        return [Mark(words[span.first][0], words[span.stop - 1][1], span.words) for span in spans]
 
     def counting(self, least: int) -> list[Span]:
         """Return those with a word that is not masked."""

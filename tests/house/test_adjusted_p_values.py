@@ -14,7 +14,7 @@ import evalcore
 from evalcore.commands.link import PatternCount
 from evalcore.compare_rows import Adjustment, CompareRow, compare_methods
 from evalcore.scores import ScoreRow
-from ngramscan.prevalence.contamination_effects import GivenScore, make_effects
+from ngramscan.prevalence.contamination.effects import GivenScore, make_effects
 from ngramscan.prevalence.trace import TraceOptions, run_trace
 from ngramscan.prevalence.trace_methods import make_differences
 from ngramscan.reporting import to_frame

@@ -91,6 +91,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "patterns",
         "matching",
         "indexes",
+        "outputs",
     ),
     "outputs": ("errors", "messages", "rows", "statistics", "reading", "patterns", "matching"),
     "reporting": (

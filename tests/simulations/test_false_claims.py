@@ -20,8 +20,8 @@ from ngramscan.outputs.keyness import KeynessOptions, KeynessRow, run_keyness
 from ngramscan.outputs.ngrams import MinFrequency
 from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.files import parse_patterns
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.effects import EffectRow, GivenScore, make_effects
 from ngramscan.prevalence.trace import GivenText, TraceOptions, run_trace
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_differences
 from ngramscan.reporting import to_frame

@@ -17,9 +17,9 @@ from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, Retenti
 from ngramscan.outputs.keyness import KeynessRow
 from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow
 from ngramscan.outputs.tiers import TierRow
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow
-from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.effects import EffectRow
+from ngramscan.prevalence.contamination.shares import ShareRow
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.docnorm import DocnormRow

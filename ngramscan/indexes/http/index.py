@@ -27,8 +27,9 @@ from ngramscan.indexes.base import (
     requests_at,
 )
 from ngramscan.indexes.cutting import cut_ends
-from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, Answer, ApiClient
+from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, ApiClient
 from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify
+from ngramscan.indexes.http.questions import Answer, Question, Questions, answer_to
 from ngramscan.indexes.http.replies import (
     MOST,
     CutCharacterError,
@@ -140,10 +141,10 @@ class ApiIndex:
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the counts."""
 
-        def count(query: str, may_ask: bool) -> QueryCount:
+        def count(query: str) -> Questions[QueryCount]:
             read = partial(read_count, most=self._size.bytes)
             forms = [{"query_type": "count", "query": query}]
-            occurrences, source, asked_at = self._answer(forms, read, may_ask)
+            occurrences, source, asked_at = yield from self._answer(forms, read)
             return QueryCount(query, occurrences, None, source, asked_at)
 
         return self._client.answers(self.name, queries, count, self._failure)
@@ -151,20 +152,24 @@ class ApiIndex:
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries; yield where each occurs."""
 
-        def find(query: str, may_ask: bool) -> Occurrences:
+        def find(query: str) -> Questions[Occurrences]:
             read = partial(read_found, query=query, most=self._size.bytes)
-            return self._answer([{"query_type": "find", "query": query}], read, may_ask)[0]
+            occurrences, _, _ = yield from self._answer(
+                [{"query_type": "find", "query": query}], read
+            )
+            return occurrences
 
         return self._client.answers(self.name, queries, find, self._failure)
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around all places; `context` is at most `longest_context`."""
 
-        def show(place: Place, may_ask: bool) -> Window:
+        def show(place: Place) -> Questions[Window]:
             def read(reply: Reply) -> Window:
                 return _without_rest(read_window(reply, place, reply["context"]), context)
 
-            return self._answer(_window_forms(place, context), read, may_ask)[0]
+            window, _, _ = yield from self._answer(_window_forms(place, context), read)
+            return window
 
         return self._client.answers(self.name, places, show, WindowFailure)
 
@@ -185,15 +190,18 @@ class ApiIndex:
                 return ranks
         raise RemoteRefused(f"{self._client.url} has no index {self.name}")
 
-    def _answer(
-        self, forms: Iterable[Reply], read: Callable[[Reply], T], may_ask: bool
-    ) -> Answer[T]:
+    def _answer(self, forms: Iterable[Reply], read: Callable[[Reply], T]) -> Questions[Answer[T]]:
         """Return the answer to a question; the first of its forms is its key in the journal."""
-        left = iter(forms)
-        form = next(left)
+        other_forms = iter(forms)
+        form = next(other_forms)
         request = self._identity + json.dumps(form, sort_keys=True)
-        if kept := self._client.kept(self.name, request, read, may_ask):
-            return kept
+        ask = partial(self._ask_host, request, form, other_forms, read)
+        return answer_to(Question(request, read, ask))
+
+    def _ask_host(
+        self, request: str, form: Reply, other_forms: Iterator[Reply], read: Callable[[Reply], T]
+    ) -> Answer[T]:
+        """Ask by the first spelling and form that the host answers; keep the reply."""
         spellings = iter(self._spellings)
         spelling = next(spellings)
         while True:
@@ -206,7 +214,7 @@ class ApiIndex:
                 if not (spelling := next(spellings, "")):
                     raise
             except CutCharacterError:
-                if not (form := next(left, {})):
+                if not (form := next(other_forms, {})):
                     raise
         self._has_answered = True
         self._prefer(spelling)

@@ -15,7 +15,7 @@ from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError, NgramscanError
 from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.findings import is_object
-from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.shard import TokenExcerpt, TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
 from ngramscan.indexes.base import (
     Cost,
@@ -42,8 +42,8 @@ from ngramscan.indexes.tokens.base import (
     distinct_forms,
     name_of_place,
     read_alike,
+    token_places,
 )
-from ngramscan.indexes.tokens.places import token_places
 from ngramscan.progress import Progress
 
 _SEEN = 100_000
@@ -242,7 +242,7 @@ class TokenFolderIndex:
                 return form.ids
         raise InputError(name_of_place(place), f"no occurrence of {place.query!r}")
 
-    def _excerpt(self, place: Place, ids: Sequence[int], before: int, after: int) -> Excerpt:
+    def _excerpt(self, place: Place, ids: Sequence[int], before: int, after: int) -> TokenExcerpt:
         try:
             seen = self._folder.excerpt(place.shard, place.rank, len(ids), before, after)
         except IndexError as error:
@@ -282,7 +282,7 @@ class TokenFolderIndex:
             metadata=self._metadata(seen.document),
         )
 
-    def _parts(self, seen: Excerpt, needle: int) -> tuple[bytes, bytes, bytes]:
+    def _parts(self, seen: TokenExcerpt, needle: int) -> tuple[bytes, bytes, bytes]:
         """Return the text before an occurrence, its own, and the text after it."""
         ends = (0, seen.offset, seen.offset + needle, len(seen.tokens))
         before, middle, after = (

@@ -8,6 +8,7 @@ from statistics import fmean
 from rich.console import Console
 from rich.text import Text
 
+from ngramscan.prevalence.marks import cut_where_marked
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
 from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
 from ngramscan.progress import counted, visible
@@ -107,27 +108,15 @@ def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
 
 
 def _print_text(index: str, traced: Traced, least: int, console: Console) -> None:
-    spans, words = traced.long_spans(least), traced.text.words
-    measures = traced.profile.measures(least)
+    spans, measures = traced.long_spans(least), traced.profile.measures(least)
     share = percent(measures.coverage)
-    of = f"{counted(len(spans), 'span')}, {share}% of {counted(measures.words, 'word')}"
-    print_line(console, f"{index} · {traced.given.id} · {of}", "bold")
-    text, line, place = traced.text.text, Text(), 0
+    summary = f"{counted(len(spans), 'span')}, {share}% of {counted(measures.words, 'word')}"
+    print_line(console, f"{index} · {traced.given.id} · {summary}", "bold")
+    line = Text()
     opening, closing = ("", "") if console.is_terminal else _MARKS
-    for start, end in _joined([(words[s.first][0], words[s.stop - 1][1]) for s in spans]):
-        line.append(visible(text[place:start]))
-        line.append(f"{opening}{visible(text[start:end])}{closing}", style="underline")
-        place = end
-    line.append(visible(text[place:]))
-    console.print(line, soft_wrap=not console.is_terminal)
-
-
-def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges without overlaps, in which all characters of the given ones are."""
-    joined: list[tuple[int, int]] = []
-    for start, end in ranges:
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
+    for part, is_marked in cut_where_marked(traced.text.text, traced.marks_of(spans)):
+        if is_marked:
+            line.append(f"{opening}{visible(part)}{closing}", style="underline")
         else:
-            joined.append((start, end))
-    return joined
+            line.append(visible(part))
+    console.print(line, soft_wrap=not console.is_terminal)

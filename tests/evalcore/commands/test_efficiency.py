@@ -20,7 +20,7 @@ from evalcore.efficiency_rows import estimate_costs, find_frontier
 from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow, summarise
 from ngramscan.errors import InputError
-from ngramscan.prevalence.contamination_effects import make_effects
+from ngramscan.prevalence.contamination.effects import make_effects
 from ngramscan.reporting import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy

@@ -124,7 +124,7 @@ def test_lengths_of_matches_that_contradict_each_other_are_refused(
     opened: Opened, lengths: list[int], is_possible: bool
 ) -> None:
     index, client = opened()
-    matcher = HostedMatcher("made", client, index._answer)
+    matcher = HostedMatcher("made", client, index._question)
     ends = [_LongestEnd(length, 1, "api", "") for length in lengths]
     found = matcher._joined(_Tokens([5, 6, 7], [(0, 1), (1, 2), (2, 3)]), ends)
     assert isinstance(found, TokenMatches) is is_possible

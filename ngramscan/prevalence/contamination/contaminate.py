@@ -11,7 +11,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
 from ngramscan.matching import normalized
 from ngramscan.matching.forms import NormalForm, other_forms
-from ngramscan.prevalence.contamination_rules import EntryClass, Rule, TextWindow, windows_of
+from ngramscan.prevalence.contamination.rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.rows import Label, Plot, Share, row_kind

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, get_args
 
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_rules import EntryClass
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.rules import EntryClass
 from ngramscan.reading.score_values import complete_status, counted_value
 from ngramscan.rows import AdjustedP, Label, Plot, Points, PValue, Share, row_kind
 from ngramscan.statistics.estimates import fields_of

@@ -11,7 +11,7 @@ from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.contamination_effects import (
+from ngramscan.prevalence.contamination.effects import (
     EffectRow,
     GivenScore,
     check_scores,
