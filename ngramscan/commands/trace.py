@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,25 +10,21 @@ from rich.console import Console
 
 from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions
 from ngramscan.errors import InputError
-from ngramscan.indexes.base import Index
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import OptionUse
 from ngramscan.options import Level, ShowAll
 from ngramscan.prevalence.failures import describe_lost
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.prevalence.plans import describe_trace_plan, plan_trace
 from ngramscan.prevalence.trace import (
-    ALL_KINDS,
     SpanRow,
     TraceOptions,
-    TraceResult,
     TraceRow,
     make_spans,
     run_trace,
 )
 from ngramscan.prevalence.trace_methods import (
-    CONTROL,
     CurveRow,
     DifferenceRow,
     make_curve,
@@ -41,7 +36,7 @@ from ngramscan.prevalence.traced_texts import (
     read_questions,
     text_of,
 )
-from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting import tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
@@ -183,9 +178,9 @@ def trace(
         TraceRow,
         [
             *read.notices,
-            *([] if no_mask or plain else _describe_masks(found)),
-            *(_describe_left_out(found, indexes, min_words) if spans else []),
-            *_describe_forms(found),
+            *([] if no_mask or plain else tables.describe_masks(found)),
+            *(tables.describe_unlisted_spans(found, min_words) if spans else []),
+            *tables.describe_trace_forms(found),
         ],
         describe_lost(((text.error, text.index) for text in found.missing), "text"),
         print_table=show,
@@ -194,38 +189,3 @@ def trace(
         figure=(figure, curves() if figure else []),
         sizes=sizes,
     )
-
-
-def _describe_masks(found: TraceResult) -> Iterator[Text]:
-    rows = [row for row in found.rows if row.prompt != CONTROL]
-    if rows and not any(row.masked for row in rows):
-        yield (
-            "no word was masked; "
-            + OptionUse("mask", placeholder="FILE")
-            + " gives the questions, whose words outputs repeat"
-        )
-
-
-def _describe_left_out(found: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[Text]:
-    """Say how many spans are not in the file of spans."""
-    traced = [each for index in indexes for each in found.traced[index.name]]
-    left_out = sum(
-        len(each.long_spans(least)) - len(each.listed(least))
-        for each in traced
-        if each.kind == ALL_KINDS
-    )
-    if left_out:
-        said = f"{counted(left_out, 'overlapping span')} of repeated text left out"
-        yield OptionUse("spans") + f": {said}; those listed cover the same words"
-
-
-def _describe_forms(found: TraceResult) -> Iterator[str]:
-    """Say which texts only look new, since a corpus has another form of their characters."""
-    texts = list(dict.fromkeys((form.index, form.id) for form in found.found_forms))
-    if texts:
-        first = found.found_forms[0]
-        yield (
-            f"texts of which more is found in another normal form of Unicode: {len(texts):,}, the"
-            f" first is {first.id} ({counted(first.words, 'word')} in {first.form}, as given"
-            f" {first.words_as_given:,}, {first.index}); trace the texts in that form as well"
-        )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from rich.console import Console
 from rich.text import Text
 
+from ngramscan.messages import OptionUse
+from ngramscan.messages import Text as Message
 from ngramscan.prevalence.marks import cut_where_marked
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
-from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
+from ngramscan.prevalence.trace_methods import CONTROL, CurveRow, DifferenceRow
 from ngramscan.progress import counted, visible
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
 from ngramscan.reporting.tables import parts
@@ -120,3 +122,42 @@ def _print_text(index: str, traced: Traced, least: int, console: Console) -> Non
         else:
             line.append(visible(part))
     console.print(line, soft_wrap=not console.is_terminal)
+
+
+# Notices below the tables
+
+
+def describe_masks(found: TraceResult) -> Iterator[Message]:
+    """Say that no word was masked, if none was."""
+    rows = [row for row in found.rows if row.prompt != CONTROL]
+    if rows and not any(row.masked for row in rows):
+        yield (
+            "no word was masked; "
+            + OptionUse("mask", placeholder="FILE")
+            + " gives the questions, whose words outputs repeat"
+        )
+
+
+def describe_unlisted_spans(found: TraceResult, least: int) -> Iterator[Message]:
+    """Say how many spans are not in the file of spans."""
+    traced = [each for index in found.sizes for each in found.traced[index]]
+    unlisted = sum(
+        len(each.long_spans(least)) - len(each.listed(least))
+        for each in traced
+        if each.kind == ALL_KINDS
+    )
+    if unlisted:
+        said = f"{counted(unlisted, 'overlapping span')} of repeated text left out"
+        yield OptionUse("spans") + f": {said}; those listed cover the same words"
+
+
+def describe_trace_forms(found: TraceResult) -> Iterator[str]:
+    """Say which texts only look new, since a corpus has another form of their characters."""
+    texts = list(dict.fromkeys((form.index, form.id) for form in found.found_forms))
+    if texts:
+        first = found.found_forms[0]
+        yield (
+            f"texts of which more is found in another normal form of Unicode: {len(texts):,}, the"
+            f" first is {first.id} ({counted(first.words, 'word')} in {first.form}, as given"
+            f" {first.words_as_given:,}, {first.index}); trace the texts in that form as well"
+        )
