@@ -12,10 +12,6 @@ import numpy.typing as npt
 from ngramscan.errors import NgramscanError
 from ngramscan.statistics.estimates import Estimate
 
-PUBLIC_RATE = 4.0
-"""The default of --rate for services, requests per second."""
-TOKEN_RATE = 1.0
-"""The same for the hosted token-level service, which answers 403 to those who ask faster."""
 IN_PLACE_CONCURRENCY = 256
 """The default of --concurrency for index files in place."""
 COMMON_CONTEXT = 10_000

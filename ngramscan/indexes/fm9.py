@@ -38,6 +38,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.cutting import cut_ends
+from ngramscan.indexes.kinds import FM9
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 from ngramscan.stopping import on_any_thread
@@ -232,7 +233,7 @@ class LocalFm9Index(Fm9Index):
 def open_fm9(directory: Path, progress: Progress, allow_partial: bool = False) -> LocalFm9Index:
     """Open the index in a folder, which is a shard or contains shards."""
     shards = open_shards(directory, allow_partial)
-    return LocalFm9Index(f"fm9:{directory}", shards, progress, usable_cores())
+    return LocalFm9Index(FM9.spec_of(directory), shards, progress, usable_cores())
 
 
 def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:

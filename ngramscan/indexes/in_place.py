@@ -37,6 +37,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.indexes.http.replies import is_size
+from ngramscan.indexes.kinds import FM9
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
 from ngramscan.messages import OptionUse
@@ -90,7 +91,7 @@ class InPlaceIndex:
         options: IndexOptions,
         progress: Progress,
     ) -> None:
-        self.name = f"fm9:{shown(url).rstrip('/')}"
+        self.name = FM9.spec_of(shown(url).rstrip("/"))
         self._url, self._ranges, self._journal = url, ranges, journal
         self._options, self._progress = options, progress
         self._index: Fm9Index | None = None

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -25,6 +24,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
     shown_context,
 )
+from ngramscan.indexes.kinds import draw_name
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     MarkedWindow,
@@ -327,20 +327,13 @@ def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: b
     total = found.occurrences
     if total <= n:
         return [_place(found, ordinal) for ordinal in range(total)]
-    ordinals = _ordinals(total, stream(seed, _last_part(index), found.query))
+    ordinals = _ordinals(total, stream(seed, draw_name(index), found.query))
     if with_replacement:
         return [_place(found, ordinal) for ordinal in islice(ordinals, n)]
     distinct: dict[int, None] = {}
     while len(distinct) < n:
         distinct[next(ordinals)] = None
     return [_place(found, ordinal) for ordinal in distinct]
-
-
-def _last_part(index: str) -> str:
-    kind, _, place = index.partition(":")
-    if kind in {"fm9", "scan", "tokens"} and "://" not in place:
-        return Path(place).resolve().name
-    return index.removeprefix("infini-gram:").rstrip("/").rpartition("/")[2]
 
 
 def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:

@@ -26,9 +26,9 @@ class PlanRow:
     bytes: int
     """Bytes to read, also probably; replies of services are not counted."""
     duration: str | None
-    """HH:MM:SS: at the requests per second of `--rate`, by default 4 for services, 1 for
-    infini-gram, and 30 ms per request in place; None: not known, for corpora that are read and
-    local indexes."""
+    """HH:MM:SS: at the requests per second of `--rate`, by default 4 for infini-gram-mini and for
+    other hosts, 1 for infini-gram, and 30 ms per request in place; None: not known, for corpora
+    that are read and local indexes."""
 
 
 def make_plan(

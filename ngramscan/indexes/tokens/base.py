@@ -29,8 +29,6 @@ from ngramscan.indexes.base import (
 LOWER_BOUND = "token n-grams: a lower bound of the string's occurrences"
 SPACE_MARK = "▁ (U+2581)"
 """SentencePiece writes it in the place of a space, so to it the two are the same."""
-KINDS = ("tokens:", "infini-gram:")
-"""How the specs of token-level indexes begin."""
 MOST_TOKENS = 10_000
 """Tokens of a document that can be seen at once: half of them before an occurrence."""
 

@@ -30,6 +30,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.cutting import cut_ends
+from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
     Form,
@@ -309,7 +310,7 @@ def open_tokens(
         problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
         raise IndexFormatError(str(directory), problem)
     check_fit(opened, folder)
-    return TokenFolderIndex(f"tokens:{directory}", folder, opened, progress)
+    return TokenFolderIndex(TOKENS.spec_of(directory), folder, opened, progress)
 
 
 def _segments(ranks: Integers) -> tuple[Segment, ...]:
