@@ -1,10 +1,10 @@
 """The public services of indexes: where each is, how fast it may be asked, and what it has.
 
 A service is one value in `SERVICES`; all else that depends on it is derived from there. Sizes are
-from the documentation of the services. Of infini-gram-mini they are documents and bytes of UTF-8
-text; papers call the bytes "tokens". It has spelled crawls `v2_cc_2025-05`, and since 2026
-`v2_cc-2025-05`. Of infini-gram (infini-gram.readthedocs.io) they are documents and tokens, which
-include a separator for each document; those of text are fewer by the documents.
+from the documentation of the services. infini-gram-mini gives documents and bytes of UTF-8 text;
+papers call the bytes "tokens". It has spelled crawls `v2_cc_2025-05`, and since 2026
+`v2_cc-2025-05`. infini-gram (infini-gram.readthedocs.io) gives documents and tokens, which include
+a separator for each document; those of text are fewer by the documents.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ from ngramscan.index_files.fm9.reader import (
 )
 from ngramscan.indexes.base import (
     Cost,
-    DocumentsOf,
     IndexSize,
-    MatchStarts,
+    Locates,
+    MatchesSuffixes,
     Occurrences,
     Place,
     QueryCount,
@@ -65,10 +65,6 @@ class Fm9Index:
     unit: Unit = "bytes"
     longest_context = 1 << 40
     """Documents are shown whole."""
-    documents_of: DocumentsOf | None = None
-    document_counts = None
-    excerpts = None
-    match_starts: MatchStarts | None = None
 
     def __init__(
         self,
@@ -186,7 +182,7 @@ class Fm9Index:
         )
 
 
-class LocalFm9Index(Fm9Index):
+class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes):
     """An index whose files are on this machine: an occurrence is placed in 30 µs or so."""
 
     def __init__(
@@ -194,12 +190,11 @@ class LocalFm9Index(Fm9Index):
     ) -> None:
         super().__init__(name, shards, partial(find_in_all, shards), progress, readers)
         self._local = shards
-        self.documents_of, self.match_starts = self._documents_of, self._match_starts
 
     def _compile(self) -> None:
         compile_reader(self._local[0], self._progress)
 
-    def _match_starts(self, texts: Sequence[bytes], ends: Sequence[Integers]) -> list[Integers]:
+    def match_starts(self, texts: Sequence[bytes], ends: Sequence[Integers]) -> list[Integers]:
         """Return where the longest match with each end begins in each text."""
         self._compile()
         self._progress.expect(len(texts), "texts")
@@ -215,7 +210,7 @@ class LocalFm9Index(Fm9Index):
             self._progress.advance(len(some), "texts")
         return found
 
-    def _documents_of(self, found: Occurrences) -> Integers:
+    def documents_of(self, found: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""
         self._compile()
         self._progress.expect(found.occurrences, "occurrences")

@@ -24,6 +24,7 @@ from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
     CountSource,
+    FindsSpans,
     FoundMatches,
     IndexSize,
     Occurrences,
@@ -70,7 +71,7 @@ Item = TypeVar("Item", bound=Hashable)
 T = TypeVar("T")
 
 
-class InPlaceIndex:
+class InPlaceIndex(FindsSpans):
     """Counts occurrences exactly and shows any of them, in index files that are not copied.
 
     They are opened for the first question that the journal can't answer.
@@ -78,10 +79,6 @@ class InPlaceIndex:
 
     unit: Unit = "bytes"
     longest_context = Fm9Index.longest_context
-    documents_of = None  # an occurrence takes dozens of requests
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(
         self,

@@ -2,7 +2,7 @@
 
 `--index` takes specs such as `scan:PATH`. How a kind is opened, completed by a shell, suggested in
 messages, and which options it takes, is in its entry; nothing else looks at the beginning of a
-spec. What has no entry is the name of a hosted index (see `catalog`).
+spec. A spec without an entry is the name of a hosted index (see `catalog`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ngramscan.errors import InputError, needs_extra
+from ngramscan.index_files.formats import is_shard
 from ngramscan.indexes.catalog import (
     INFINI_GRAM,
     PAPER,
@@ -48,7 +49,7 @@ class IndexKind:
     is_of_files: bool = False
     """The path or URL of files follows the prefix."""
     description: Text = ""
-    """What messages say before they lead to an index of this kind."""
+    """Stands in messages before the spec of an index of this kind that was meant."""
     options: tuple[str, ...] = ()
     """Options that change counts, and that not every kind takes."""
     reads_texts: bool = False
@@ -276,8 +277,6 @@ def index_folder(place: str | Path) -> Path:
 
 
 def _is_shard(place: str) -> bool:
-    from ngramscan.index_files.formats import is_shard  # not needed by shells
-
     return is_shard(index_folder(place))
 
 

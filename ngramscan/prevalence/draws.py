@@ -18,6 +18,7 @@ import numpy.typing as npt
 from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.indexes.base import (
     Index,
+    Locates,
     Occurrences,
     Place,
     Window,
@@ -137,11 +138,12 @@ def count_documents(
     """
     counted: dict[str, npt.NDArray[np.int64]] = {}
     failed: dict[str, NgramscanError] = {}
-    place = index.documents_of
-    for located in found if place and options.exact_up_to else ():
-        if place and located.occurrences <= options.exact_up_to:
+    if not isinstance(index, Locates) or not options.exact_up_to:
+        return counted, failed
+    for located in found:
+        if located.occurrences <= options.exact_up_to:
             try:
-                counted[located.query] = np.unique(place(located.found))
+                counted[located.query] = np.unique(index.documents_of(located.found))
             except NgramscanError as error:
                 failed[located.query] = error
     return counted, failed

@@ -70,10 +70,6 @@ class ApiIndex:
     """
 
     unit: Unit = "bytes"
-    documents_of = None  # an occurrence takes a request
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(
         self,

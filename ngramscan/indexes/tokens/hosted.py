@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import httpx
 
-from ngramscan.errors import RemoteError, RemoteRefused
+from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     Cost,
@@ -46,6 +46,8 @@ from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
     Form,
     MarkedWindow,
+    MatchesTokens,
+    TokenMatches,
     TokenOccurrences,
     as_count,
     as_occurrences,
@@ -80,23 +82,17 @@ _MERGED = "only after a space: at the beginning of a line, the newline is in the
 T = TypeVar("T")
 
 
-class HostedTokenIndex:
+class HostedTokenIndex(MatchesTokens):
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
     unit: Unit = "tokens"
-    documents_of = None  # an occurrence takes a request
-    document_counts = None
-    excerpts = None
-    match_starts = None
     shows_tokens = False
 
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
         self.name = name
         self._asked_as, self._size, self._client = asked_as, size, client
         self._found: dict[str, TokenOccurrences] = {}
-        matcher = HostedMatcher(name, client, self._question)
-        self.matches, self.count_ngrams = matcher.matches, matcher.count_ngrams
-        self._cost_of_matches = matcher.cost
+        self._matcher = HostedMatcher(name, client, self._question)
 
     @property
     def longest_context(self) -> int:
@@ -159,7 +155,7 @@ class HostedTokenIndex:
         """Return what matches cost; nothing is asked, so the index is taken for the last one."""
         self._identity = last_identity(self._client, self.name)
         try:
-            return self._cost_of_matches(texts)
+            return self._matcher.cost(texts)
         finally:
             del self._identity
 
@@ -253,6 +249,14 @@ class HostedTokenIndex:
         size = self._size or IndexSize()
         most = size.tokens + (size.documents or 0) if size.tokens else None
         return Form(read_ids(reply), read_segments(reply, most))
+
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+        """Ask about all tokens of all texts; yield the matches of each, in order."""
+        return self._matcher.matches(texts)
+
+    def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
+        """Return the occurrences of matches, which came with them."""
+        return self._matcher.count_ngrams(ngrams)
 
     # Documents
 

@@ -20,6 +20,7 @@ from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_t
 from ngramscan.indexes.base import (
     Cost,
     IndexSize,
+    Locates,
     Occurrences,
     Place,
     QueryCount,
@@ -34,6 +35,7 @@ from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
     Form,
+    MatchesTokens,
     TokenMatches,
     TokenOccurrences,
     TokenWindow,
@@ -55,7 +57,7 @@ _FEW_QUERIES = 10
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
-class TokenFolderIndex:
+class TokenFolderIndex(Locates, MatchesTokens):
     """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
 
     Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
@@ -65,9 +67,6 @@ class TokenFolderIndex:
     unit: Unit = "tokens"
     longest_context = 1 << 40
     """Documents are shown whole."""
-    document_counts = None
-    excerpts = None
-    match_starts = None
     shows_tokens = True
 
     def __init__(

@@ -1,8 +1,30 @@
-"""The values that all indexes return."""
+"""The values that all indexes return, and the abilities that only some have."""
 
 import pytest
 
-from ngramscan.indexes.base import Cost, Occurrences, Place, Segment, Window, requests_at
+from ngramscan.indexes.base import (
+    Cost,
+    FindsSpans,
+    Index,
+    Locates,
+    MatchesSuffixes,
+    Occurrences,
+    Place,
+    ReadsDocuments,
+    Segment,
+    ShowsExcerpts,
+    Window,
+    requests_at,
+)
+from ngramscan.indexes.fm9 import Fm9Index, LocalFm9Index
+from ngramscan.indexes.http.index import ApiIndex
+from ngramscan.indexes.in_place import InPlaceIndex
+from ngramscan.indexes.scan.index import ScanIndex
+from ngramscan.indexes.tokens.base import MatchesTokens
+from ngramscan.indexes.tokens.hosted import HostedTokenIndex
+from ngramscan.indexes.tokens.local import TokenFolderIndex
+
+ABILITIES = (ReadsDocuments, ShowsExcerpts, Locates, MatchesSuffixes, FindsSpans, MatchesTokens)
 
 
 @pytest.mark.parametrize(
@@ -39,3 +61,28 @@ def test_a_window_tells_whether_a_part_of_the_document_is_hidden(
 ) -> None:
     window = Window(Place("a", 0, 0), "1", document_bytes, b"a b", 0, True, "")
     assert (window.length, window.is_truncated) == (document_bytes, is_truncated)
+
+
+@pytest.mark.parametrize(
+    ("index", "abilities"),
+    [
+        pytest.param(ScanIndex, {ReadsDocuments, ShowsExcerpts}, id="a corpus"),
+        pytest.param(LocalFm9Index, {Locates, MatchesSuffixes}, id="local files"),
+        pytest.param(Fm9Index, set(), id="any files"),
+        pytest.param(InPlaceIndex, {FindsSpans}, id="files in place"),
+        pytest.param(ApiIndex, set(), id="a service"),
+        pytest.param(TokenFolderIndex, {Locates, MatchesTokens}, id="local tokens"),
+        pytest.param(HostedTokenIndex, {MatchesTokens}, id="a service over tokens"),
+    ],
+)
+def test_each_kind_of_index_has_its_abilities(index: type[Index], abilities: set[type]) -> None:
+    assert {ability for ability in ABILITIES if issubclass(index, ability)} == abilities
+
+
+def test_asking_for_an_ability_reads_no_property() -> None:
+    class Host:
+        @property
+        def longest_context(self) -> int:
+            raise AssertionError("a request was sent")
+
+    assert not any(isinstance(Host(), ability) for ability in ABILITIES)
