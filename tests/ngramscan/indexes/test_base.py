@@ -1,7 +1,11 @@
 """The values that all indexes return, and the abilities that only some have."""
 
+from importlib import import_module
+from pkgutil import walk_packages
+
 import pytest
 
+from ngramscan import indexes
 from ngramscan.indexes.base import (
     Cost,
     FindsSpans,
@@ -25,6 +29,16 @@ from ngramscan.indexes.tokens.hosted import HostedTokenIndex
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 
 ABILITIES = (ReadsDocuments, ShowsExcerpts, Locates, MatchesSuffixes, FindsSpans, MatchesTokens)
+INDEXES: dict[type[Index], set[type]] = {
+    ScanIndex: {ReadsDocuments, ShowsExcerpts},
+    Fm9Index: set(),
+    LocalFm9Index: {Locates, MatchesSuffixes},
+    InPlaceIndex: {FindsSpans},
+    ApiIndex: set(),
+    TokenFolderIndex: {Locates, MatchesTokens},
+    HostedTokenIndex: {MatchesTokens},
+}
+"""The abilities of each index."""
 
 
 @pytest.mark.parametrize(
@@ -63,20 +77,26 @@ def test_a_window_tells_whether_a_part_of_the_document_is_hidden(
     assert (window.length, window.is_truncated) == (document_bytes, is_truncated)
 
 
-@pytest.mark.parametrize(
-    ("index", "abilities"),
-    [
-        pytest.param(ScanIndex, {ReadsDocuments, ShowsExcerpts}, id="a corpus"),
-        pytest.param(LocalFm9Index, {Locates, MatchesSuffixes}, id="local files"),
-        pytest.param(Fm9Index, set(), id="any files"),
-        pytest.param(InPlaceIndex, {FindsSpans}, id="files in place"),
-        pytest.param(ApiIndex, set(), id="a service"),
-        pytest.param(TokenFolderIndex, {Locates, MatchesTokens}, id="local tokens"),
-        pytest.param(HostedTokenIndex, {MatchesTokens}, id="a service over tokens"),
-    ],
-)
-def test_each_kind_of_index_has_its_abilities(index: type[Index], abilities: set[type]) -> None:
-    assert {ability for ability in ABILITIES if issubclass(index, ability)} == abilities
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.__name__)
+def test_each_kind_of_index_has_its_abilities(index: type[Index]) -> None:
+    abilities = {ability for ability in ABILITIES if issubclass(index, ability)}
+    assert abilities == INDEXES[index]
+
+
+def test_the_table_of_abilities_has_every_index() -> None:
+    names = [found.name for found in walk_packages(indexes.__path__, "ngramscan.indexes.")]
+    classes = {
+        value
+        for name in names
+        for value in vars(import_module(name)).values()
+        if isinstance(value, type) and {"counts", "find", "windows"} <= {*dir(value)}
+    }
+    assert {each for each in classes if not is_protocol(each)} == INDEXES.keys()
+
+
+def is_protocol(each: type) -> bool:
+    """Tell whether a class only says what others have."""
+    return bool(getattr(each, "_is_protocol", False))
 
 
 def test_asking_for_an_ability_reads_no_property() -> None:

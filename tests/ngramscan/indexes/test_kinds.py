@@ -11,6 +11,7 @@ import pytest
 import ngramscan
 from ngramscan.cli import complete
 from ngramscan.errors import InputError
+from ngramscan.indexes import kinds
 from ngramscan.indexes.base import CountSource
 from ngramscan.indexes.kinds import (
     FM9,
@@ -63,10 +64,18 @@ def test_options_of_kinds_are_options_of_indexes(option: str) -> None:
     assert hasattr(IndexOptions(), option)
 
 
-def test_messages_show_how_specs_are_written() -> None:
-    assert FORMS.startswith(
-        "scan:PATH, fm9:DIR, tokens:DIR, infini-gram:NAME, http://HOST:PORT/NAME"
-    )
+def test_every_kind_that_is_defined_is_in_the_table() -> None:
+    defined = {name: value for name, value in vars(kinds).items() if isinstance(value, IndexKind)}
+    assert [name for name, kind in defined.items() if kind not in KINDS] == []
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.prefix)
+def test_messages_and_help_show_how_specs_are_written(kind: IndexKind) -> None:
+    assert kind.form in FORMS
+    assert kind.completion in (ngramscan.count.__doc__ or "")
+
+
+def test_a_spec_that_ends_at_its_colon_is_refused() -> None:
     with pytest.raises(InputError) as error:
         ngramscan.count("f1", index="fm9:")
     assert f"nothing after the colon; expected {FORMS}" in str(error.value)
@@ -141,6 +150,6 @@ def test_kinds_over_tokens_are_those_that_say_so(tmp_path: Path) -> None:
                 assert index.unit == kind.unit
 
 
-def test_kinds_of_files_are_sources_of_counts() -> None:
+def test_counts_say_which_kind_of_files_they_are_from() -> None:
     of_files = {kind.word for kind in KINDS if kind.is_of_files}
-    assert of_files == {*get_args(CountSource)} - {"api", "journal"}
+    assert of_files - {*get_args(CountSource)} == set()
