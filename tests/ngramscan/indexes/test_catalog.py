@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from ngramscan.indexes import catalog
 from ngramscan.indexes.base import COMMON_CONTEXT
 from ngramscan.indexes.catalog import (
     SERVICES,
@@ -39,6 +40,11 @@ def test_every_service_shows_the_context_that_all_indexes_show(
     service: HostedService[Any],
 ) -> None:
     assert service.longest_context >= COMMON_CONTEXT
+
+
+def test_every_service_that_is_defined_is_listed() -> None:
+    defined = [value for value in vars(catalog).values() if isinstance(value, HostedService)]
+    assert {service.name for service in defined} == {service.name for service in SERVICES}
 
 
 def test_names_and_addresses_of_services_differ() -> None:
