@@ -16,9 +16,9 @@ from ngramscan.commands.shared import (
 )
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index
+from ngramscan.indexes.kinds import OF_TOKENS
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
-from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level, ShowAll
 from ngramscan.prevalence.contamination.answers import ANSWERS, NEAR, OCCURRENCES, find_answers
@@ -159,7 +159,7 @@ def contaminate(
     $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
     """
     refuse_kinds(
-        index, KINDS, "its counts are lower bounds, so an entry that is in it could look clean"
+        index, OF_TOKENS, "its counts are lower bounds, so an entry that is in it could look clean"
     )
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)

@@ -1,11 +1,12 @@
-"""Files of a corpus, pieces of them to read, and batches of the documents in them."""
+"""Files of a corpus, pieces of them to read, batches of documents, and what a format is."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,6 +18,7 @@ from ngramscan.reading.versions import settled_status
 from ngramscan.remote.stores import is_http, shown
 
 Format = InputFormat | Literal["python"]
+"""The names of formats."""
 EMPTY_FILES = "files without documents"
 """The kind under which files without any document are counted."""
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
@@ -169,6 +171,34 @@ class Batch:
     """The other fields of each JSON line if requested; else empty."""
     lines_read: int = 0
     """Lines of the piece up to the end of this batch; 0 if its records are not lines."""
+
+
+def as_one_piece(file: CorpusFile) -> list[Piece]:
+    """Return a file as the one piece of itself."""
+    return [Piece(file, size=file.size)]
+
+
+@dataclass(frozen=True)
+class CorpusFormat:
+    """One format of corpora: how its files are recognized, and how they are read.
+
+    Each is defined in the module that reads it, and listed in `corpora.formats`.
+    """
+
+    name: Format
+    """The value of `--input-format`."""
+    title: str
+    """The name in messages."""
+    suffixes: tuple[str, ...]
+    """In small letters; that of a compression may follow."""
+    read: Callable[[Piece, ReadOptions], Iterator[Batch]]
+    split: Callable[[CorpusFile], list[Piece]] = as_one_piece
+    start: re.Pattern[bytes] | None = None
+    """The beginning of every file, after white space; None: a file may begin in any way."""
+    is_seekable: bool = False
+    """Files are read from their end, so not from a pipe, and not compressed as a whole."""
+    may_list_phrases: bool = False
+    """A file may be meant as a list of phrases to count, one per line."""
 
 
 def describe_skipped(skipped: Mapping[str, int]) -> str:

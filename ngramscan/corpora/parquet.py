@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFile, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.columns import TextColumns
 from ngramscan.corpora.streams import open_file, read_ahead
 from ngramscan.errors import CorpusError, reason_of
@@ -83,3 +84,14 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
             except (pa.ArrowException, OSError) as error:
                 place = f"{path}: row group {number}, row {row + 1} or after"
                 raise CorpusError(place, f"can't be read ({reason_of(error)[:200]})") from error
+
+
+PARQUET = CorpusFormat(
+    name="parquet",
+    title="Parquet",
+    suffixes=(".parquet",),
+    read=read_parquet,
+    split=split_parquet,
+    start=re.compile(rb"PAR1"),
+    is_seekable=True,
+)

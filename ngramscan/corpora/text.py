@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions, local_file
+from ngramscan.corpora.base import Batch, CorpusFile, CorpusFormat, Piece, ReadOptions, local_file
 from ngramscan.corpora.encodings import refuse_encoding
 from ngramscan.corpora.streams import is_small, read_chunks, read_small
 from ngramscan.errors import CorpusError, InputError
@@ -93,3 +93,14 @@ def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
         yield Batch([], [], len(content), skipped={_NOT_TEXT: 1})
     else:
         yield Batch([text], [1], len(content))
+
+
+TEXT = CorpusFormat(
+    name="text",
+    title="text",
+    suffixes=(".txt",),
+    read=read_text,
+    may_list_phrases=True,
+)
+PYTHON = CorpusFormat(name="python", title="Python", suffixes=(), read=read_python)
+"""The format of the corpus `python` alone: no file of a user has it."""

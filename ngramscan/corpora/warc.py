@@ -6,12 +6,13 @@ and the file must end with the two line ends that end a record.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO, cast
 
-from ngramscan.corpora.base import Batch, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.streams import ChunkStream, read_chunks
 from ngramscan.errors import CorpusError
 from ngramscan.reading.streams import too_long
@@ -90,3 +91,12 @@ def _documents(
         raise CorpusError(path, "not a WARC file: it is empty")
     if stream.tail != _END_OF_RECORD:
         raise CorpusError(path, "the file is truncated: it does not end as a record does")
+
+
+WARC = CorpusFormat(
+    name="warc",
+    title="WARC",
+    suffixes=(".wet", ".warc"),
+    read=read_warc,
+    start=re.compile(rb"WARC/"),
+)

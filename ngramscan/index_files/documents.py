@@ -83,8 +83,8 @@ def relative_names(corpus: Corpus) -> Sequence[str]:
     For a file, a glob or a list, that is the deepest folder that contains all of them.
     """
     paths = [file.path for file in corpus.files]
-    location = Path(corpus.name.removeprefix("scan:")).expanduser()
-    if corpus.name.startswith("scan:") and location.is_dir():
+    location = Path(corpus.location).expanduser()
+    if corpus.location and location.is_dir():
         return [Path(path).relative_to(location).as_posix() for path in paths]
     levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
     shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))

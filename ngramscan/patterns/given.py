@@ -19,7 +19,8 @@ from ngramscan.patterns.model import PathOrName, Pattern, PatternSet, merge
 from ngramscan.reading.compressions import PACKED
 
 _YAML = {".yaml", ".yml"}
-_CORPUS = {".arrow", ".jsonl", ".parquet", ".warc", ".wet", *PACKED}
+_SETS = {*_YAML, ".json", ""}
+"""Suffixes of pattern sets; JSON is YAML, too."""
 _LONGEST_SHOWN = 1000
 """A longer argument is not repeated in the cure, which would be hard to see after it."""
 
@@ -73,13 +74,21 @@ def _is_set(argument: PathOrName) -> bool:
             return False
         lead = f"{suggest_sets(argument) or ';'} to count the text itself: "
         raise InputError(name, f"no such file or shipped set{lead}" + _to_give("literal", name))
-    if os.path.isdir(path) or suffix in _CORPUS:
+    if os.path.isdir(path) or (suffix not in _SETS and _is_corpus(suffix)):
         cure = _to_give("index", name, "scan:")
         raise InputError(name, "not a pattern set; to count in its texts: " + cure)
-    if suffix not in {*_YAML, ".json", ""}:
+    if suffix not in _SETS:
         cure = _to_give("literals_file", name)
         raise InputError(name, "not a pattern set; to count each of its lines: " + cure)
     return True
+
+
+def _is_corpus(suffix: str) -> bool:
+    """Tell whether files with a suffix are corpora, and not lists of phrases."""
+    from ngramscan.corpora.formats import FORMATS  # slow to import
+
+    corpora = [form for form in FORMATS if not form.may_list_phrases]
+    return suffix in PACKED or any(suffix in form.suffixes for form in corpora)
 
 
 def _to_give(option: str, name: str, prefix: str = "") -> OptionUse:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,12 +18,14 @@ import numpy.typing as npt
 from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.indexes.base import (
     Index,
+    Locates,
     Occurrences,
     Place,
     Window,
     WindowFailure,
     shown_context,
 )
+from ngramscan.indexes.kinds import draw_name
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     MarkedWindow,
@@ -137,11 +138,12 @@ def count_documents(
     """
     counted: dict[str, npt.NDArray[np.int64]] = {}
     failed: dict[str, NgramscanError] = {}
-    place = index.documents_of
-    for located in found if place and options.exact_up_to else ():
-        if place and located.occurrences <= options.exact_up_to:
+    if not isinstance(index, Locates) or not options.exact_up_to:
+        return counted, failed
+    for located in found:
+        if located.occurrences <= options.exact_up_to:
             try:
-                counted[located.query] = np.unique(place(located.found))
+                counted[located.query] = np.unique(index.documents_of(located.found))
             except NgramscanError as error:
                 failed[located.query] = error
     return counted, failed
@@ -327,20 +329,13 @@ def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: b
     total = found.occurrences
     if total <= n:
         return [_place(found, ordinal) for ordinal in range(total)]
-    ordinals = _ordinals(total, stream(seed, _last_part(index), found.query))
+    ordinals = _ordinals(total, stream(seed, draw_name(index), found.query))
     if with_replacement:
         return [_place(found, ordinal) for ordinal in islice(ordinals, n)]
     distinct: dict[int, None] = {}
     while len(distinct) < n:
         distinct[next(ordinals)] = None
     return [_place(found, ordinal) for ordinal in distinct]
-
-
-def _last_part(index: str) -> str:
-    kind, _, place = index.partition(":")
-    if kind in {"fm9", "scan", "tokens"} and "://" not in place:
-        return Path(place).resolve().name
-    return index.removeprefix("infini-gram:").rstrip("/").rpartition("/")[2]
 
 
 def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ngramscan.indexes.base import Index, finds_spans
-from ngramscan.indexes.tokens.base import finds_matches
+from ngramscan.indexes.base import FindsSpans, Index, Locates
+from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.patterns.model import Query
 from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, queries_of_forms
 from ngramscan.prevalence.contamination.rules import Rule
@@ -62,7 +62,7 @@ def plan_docnorm(
 
 def _drawn_texts(index: Index, texts: list[str], options: DocnormOptions) -> list[str]:
     """Return the texts that may be drawn; where counting documents is cheap, look-ups are, too."""
-    if index.documents_of is None or not options.exact_up_to:
+    if not isinstance(index, Locates) or not options.exact_up_to:
         return texts
     located, _ = collect_replies(index.find(texts), texts)
     return [text for text in located if located[text].occurrences > options.exact_up_to]
@@ -117,11 +117,11 @@ def _trace_row(
 
     In place it is what a search of some parts of the texts tells.
     """
-    if finds_matches(index):
+    if isinstance(index, MatchesTokens):
         cost = index.cost_of_matches([text.text for text in texts])
         return make_row(index, len(texts), len(texts), 0, cost)
     least, words = options.least_in(index), [WordText(text.text) for text in texts]
-    if finds_spans(index):
+    if isinstance(index, FindsSpans):
         cost = cost_of_spans(words, index, least, seed)
         return make_row(index, len(texts), len(texts), 0, cost)
     width = width_in(index, least)
@@ -134,11 +134,11 @@ def _trace_row(
 
 def describe_trace_plan(indexes: Sequence[Index]) -> Iterator[str]:
     """Say what the numbers of a plan of `trace` are, for the indexes that are traced in."""
-    if not all(finds_matches(index) or finds_spans(index) for index in indexes):
+    if not all(isinstance(index, (MatchesTokens, FindsSpans)) for index in indexes):
         yield _TRACED
-    if any(finds_spans(index) for index in indexes):
+    if any(isinstance(index, FindsSpans) for index in indexes):
         yield _TRACED_IN_PLACE
-    if any(finds_matches(index) for index in indexes):
+    if any(isinstance(index, MatchesTokens) for index in indexes):
         yield _TRACED_IN_TOKENS
 
 

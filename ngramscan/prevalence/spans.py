@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,15 +18,15 @@ from numpy.typing import NDArray
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import (
     Cost,
-    Excerpts,
+    FindsSpans,
     Index,
-    MatchStarts,
+    MatchesSuffixes,
     QueryCount,
-    SpanIndex,
+    ReadsDocuments,
+    ShowsExcerpts,
     SpanQuery,
-    finds_spans,
 )
-from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
+from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.matching.alike import AlikePlaces
 from ngramscan.matching.excerpts import possible_windows
 from ngramscan.matching.longest import longest_matches
@@ -34,6 +35,8 @@ from ngramscan.prevalence.count import collect_replies
 from ngramscan.statistics.streams import draw_sample
 
 Integers = NDArray[np.int64]
+Excerpts = Callable[[Sequence[bytes], Sequence[Integers]], list[bytes]]
+"""Returns parts of documents, as `ShowsExcerpts.excerpts` does."""
 _IS_WORD = bytes(code < 128 and bool(word_places(chr(code))) for code in range(256))
 _PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
 """Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
@@ -122,14 +125,14 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     An index that knows the longest match at each end of a text is asked for it, another for counts:
     of windows first, and where they occur of longer and longer parts.
     """
-    if finds_matches(index):
+    if isinstance(index, MatchesTokens):
         return _of_tokens(texts, index, least)
-    if index.match_starts:
-        return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {}, texts)
-    if index.excerpts:
+    if isinstance(index, MatchesSuffixes):
+        return FoundSpans(list(_from_matches(texts, index, least)), {}, texts)
+    if isinstance(index, ShowsExcerpts):
         return FoundSpans([*_within_excerpts(texts, index.excerpts, least)], {}, texts)
     width = width_in(index, least)
-    if finds_spans(index):
+    if isinstance(index, FindsSpans):
         return FoundSpans(_in_place(texts, index, least, width), {}, texts)
     counted_parts = _CountedParts(index)
     spans = _search_spans(texts, least, width, counted_parts.ask)
@@ -138,7 +141,7 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
 
 def width_in(index: Index, least: int) -> int:
     """Return the words of a window: fewer where each costs a request, so that they are fewer."""
-    return least if index.document_counts else (least + 1) // 2
+    return least if isinstance(index, ReadsDocuments) else (least + 1) // 2
 
 
 def windows_of(text: WordText, least: int, width: int) -> dict[int, str]:
@@ -164,10 +167,11 @@ def spans_within(text: WordText, other: str, least: int) -> list[Span]:
 
 
 def _from_matches(
-    texts: Sequence[WordText], match_starts: MatchStarts, least: int
+    texts: Sequence[WordText], index: MatchesSuffixes, least: int
 ) -> Iterator[list[Span]]:
     places = [text.byte_places() for text in texts]
-    found = match_starts([text.text.encode() for text in texts], [ends for _, ends in places])
+    ends_of_words = [ends for _, ends in places]
+    found = index.match_starts([text.text.encode() for text in texts], ends_of_words)
     for (starts, _), matched in zip(places, found, strict=True):
         # The first whole word of each match; later matches don't begin earlier.
         firsts = np.searchsorted(starts, matched).tolist()
@@ -226,7 +230,7 @@ def _longest_spans(
 
 
 def _in_place(
-    texts: Sequence[WordText], index: SpanIndex, least: int, width: int
+    texts: Sequence[WordText], index: FindsSpans, least: int, width: int
 ) -> list[list[Span] | NgramscanError]:
     """Return the spans that an index searches by itself."""
     different = {text.text: text for text in texts}.values()
@@ -240,6 +244,10 @@ def _in_place(
 def _span_query(text: WordText, least: int, width: int) -> SpanQuery:
     windows = [(first, first + width) for first in windows_of(text, least, width)]
     return SpanQuery(text.text, np.stack(text.byte_places(), axis=1), windows, least)
+
+
+class SpanIndex(Index, FindsSpans, Protocol):
+    """An index that searches the spans of texts by itself."""
 
 
 def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed: int) -> Cost:
@@ -269,7 +277,7 @@ def _window_places(starts: Integers, ends: Integers, least: int) -> Integers:
     return np.concatenate(places)
 
 
-def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> FoundSpans:
+def _of_tokens(texts: Sequence[WordText], index: MatchesTokens, least: int) -> FoundSpans:
     """Return the spans of tokens."""
     spans: list[list[Span] | NgramscanError] = []
     in_tokens = list[WordText]()

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ngramscan.indexes.base import Index
+from ngramscan.indexes.kinds import TOKEN_SERVICE
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
@@ -126,8 +127,9 @@ def _commands(answer: PhraseAnswer, question: PhraseQuestion, url: str) -> Itera
     if isinstance(count, CountRow) or len(count.tokens.split()) <= MOST_TOKENS:
         body = quoted(json.dumps(request))
         yield f"curl {quoted(url)} -H 'Content-Type: application/json' -d {body}"
-    kind = "" if isinstance(count, CountRow) else "infini-gram:"
-    index = f"--index {quoted(f'{kind}{url}{answer.name}')}"
+    address = f"{url}{answer.name}"
+    spec = address if isinstance(count, CountRow) else TOKEN_SERVICE.spec_of(address)
+    index = f"--index {quoted(spec)}"
     # A client can't know that tokens are bytes, which find every phrase.
     is_of_bytes = isinstance(count, TokenCountRow) and count.is_of_bytes
     anyway = " --count-anyway" if is_of_bytes else ""

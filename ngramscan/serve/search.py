@@ -259,9 +259,6 @@ class _IndexOfPlaces:
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
         self.name, self.unit, self.longest_context = index.name, index.unit, index.longest_context
-        self.documents_of, self.document_counts = index.documents_of, index.document_counts
-        self.excerpts = index.excerpts
-        self.match_starts = index.match_starts
         self._index, self._places = index, places
         self.size, self.cost, self.windows = index.size, index.cost, index.windows
 

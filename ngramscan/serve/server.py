@@ -27,6 +27,7 @@ from ngramscan.index_files.fm9.reader import compile_reader, open_shards
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
+from ngramscan.indexes.kinds import TOKEN_SERVICE
 from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import IndexApplication
@@ -164,8 +165,9 @@ def _describe(
     yield f"{url} in a browser: a page to search"
     body = f'{{"index": "{indexes[0].name}", "query_type": "count", "query": "step by step"}}'
     yield f"curl {url} -H 'Content-Type: application/json' -d '{body}'"
-    kind = "infini-gram:" if isinstance(indexes[0], ServedTokens) else ""
-    yield f"ngramscan count f1 --index {kind}{url}{indexes[0].name}"
+    address = f"{url}{indexes[0].name}"
+    spec = TOKEN_SERVICE.spec_of(address) if isinstance(indexes[0], ServedTokens) else address
+    yield f"ngramscan count f1 --index {spec}"
 
 
 def _size(index: ServedIndex | ServedTokens) -> str:

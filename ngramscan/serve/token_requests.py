@@ -13,6 +13,7 @@ from ngramscan.errors import InputError
 from ngramscan.index_files.tokens.shard import TokenFolder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.indexes.base import Index
+from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 from ngramscan.progress import SILENT, Progress
 from ngramscan.serve.fields import JsonObject, RefusedError, encode, shortened
@@ -47,7 +48,8 @@ class ServedTokens:
 
     def searched(self, progress: Progress) -> Index:
         """Return the index as commands use it; its draws depend on the last part of its name."""
-        return TokenFolderIndex(f"tokens:/{self.name}", self.folder, self.tokenizer, progress)
+        spec = TOKENS.spec_of(f"/{self.name}")
+        return TokenFolderIndex(spec, self.folder, self.tokenizer, progress)
 
     def name_of(self, token: int) -> str | None:
         """Return the name of a token; a separator has none, nor has a gap in the vocabulary."""

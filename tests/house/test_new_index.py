@@ -37,10 +37,6 @@ class Dictionary:
     name = "dictionary"
     unit: Unit = "bytes"
     longest_context = 1 << 40
-    documents_of = None
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(self, texts: dict[str, str]) -> None:
         self._texts = {name: text.encode() for name, text in texts.items()}

@@ -15,11 +15,6 @@ from ngramscan.index_files.formats import is_shard
 _MADE = "ngramscan index build makes one of a corpus"
 
 
-def index_folder(place: str | Path) -> Path:
-    """Return the folder of an index from its path or from its spec, `fm9:DIR`."""
-    return Path(str(place).removeprefix("fm9:")).expanduser()
-
-
 def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
     """Return the folders of the shards of an index, in their order.
 

@@ -19,8 +19,7 @@ import httpx
 from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnreachable
-from ngramscan.indexes.base import PUBLIC_RATE, TOKEN_RATE
-from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI, ApiProtocol, HostedService, service_at
 from ngramscan.indexes.http.questions import Answer, Lookup, Question, Questions
 from ngramscan.indexes.http.replies import Reply, read_reply
 from ngramscan.indexes.options import IndexOptions
@@ -37,7 +36,6 @@ UNREACHABLE_AFTER_S = 8.0
 SLOW_DOWNS = 4
 """How many requests to slow down one question may get while others are answered."""
 _CONCURRENCY = 4
-_RATES = {TOKEN_URL: TOKEN_RATE}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 T = TypeVar("T")
@@ -68,12 +66,11 @@ class ApiClient:
         """Requests per second by `--rate`; None: the usual ones, or as many as it takes."""
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
-        self.is_public = self.url == DEFAULT_URL
-        default_rate = 0.0 if is_loopback else _RATES.get(self.url, PUBLIC_RATE)
+        usual_rate = 0.0 if is_loopback else (service_at(self.url) or INFINI_GRAM_MINI).rate
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
             within_s=options.timeout_s,
-            rate=default_rate if options.rate is None else options.rate,
+            rate=usual_rate if options.rate is None else options.rate,
             pace=HostPace,
             retries=RETRIES,
             slow_downs=SLOW_DOWNS,
@@ -86,6 +83,15 @@ class ApiClient:
         self._tasks = queue.SimpleQueue()
         self._futures: set[Future[Any]] = set()
         self._threads: list[threading.Thread] = []
+
+    def public(self, protocol: ApiProtocol) -> HostedService[Any] | None:
+        """Return the public service that is asked, if it has this protocol; None: another host."""
+        service = service_at(self.url)
+        return service if service and service.protocol == protocol else None
+
+    def planned_rate(self, usual: HostedService[Any]) -> float:
+        """Return the requests per second of a plan: those of `--rate`, or as services take them."""
+        return self.chosen_rate or (self.public(usual.protocol) or usual).rate
 
     @cached_property
     def served(self) -> dict[str, dict[str, Any]]:

@@ -14,7 +14,6 @@ import httpx
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
-    PUBLIC_RATE,
     Cost,
     IndexSize,
     Occurrences,
@@ -26,6 +25,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
     requests_at,
 )
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, ApiClient
 from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify
@@ -70,10 +70,6 @@ class ApiIndex:
     """
 
     unit: Unit = "bytes"
-    documents_of = None  # an occurrence takes a request
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(
         self,
@@ -103,8 +99,8 @@ class ApiIndex:
     def longest_context(self) -> int:
         """Largest context the host reports, or reported last; the public service isn't asked."""
         client, name = self._client, self._spellings[0]
-        if client.is_public:
-            return COMMON_CONTEXT
+        if service := client.public(INFINI_GRAM_MINI.protocol):
+            return service.longest_context
         max_context = client.served.get(name, {}).get("max_context")
         if isinstance(max_context, int) and COMMON_CONTEXT < max_context <= MOST:
             client.journal.put(client.url, self.name, _CONTEXT, str(max_context))
@@ -120,7 +116,7 @@ class ApiIndex:
         that lists none may have listed some before: what it says last is kept.
         """
         client = self._client
-        if self._size != IndexSize() or client.is_public:
+        if self._size != IndexSize() or client.public(INFINI_GRAM_MINI.protocol):
             return self._size
         if self._has_answered:
             description = client.served.get(self._spellings[0], {})
@@ -136,7 +132,7 @@ class ApiIndex:
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
         """Return one request for each text and window, by default at the public service's pace."""
-        return requests_at(self._client.chosen_rate or PUBLIC_RATE, len(lookups) + windows)
+        return requests_at(self._client.planned_rate(INFINI_GRAM_MINI), len(lookups) + windows)
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the counts."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -29,8 +29,6 @@ from ngramscan.indexes.base import (
 LOWER_BOUND = "token n-grams: a lower bound of the string's occurrences"
 SPACE_MARK = "▁ (U+2581)"
 """SentencePiece writes it in the place of a space, so to it the two are the same."""
-KINDS = ("tokens:", "infini-gram:")
-"""How the specs of token-level indexes begin."""
 MOST_TOKENS = 10_000
 """Tokens of a document that can be seen at once: half of them before an occurrence."""
 
@@ -166,7 +164,8 @@ class TokenIndex(Index, Protocol):
         """
 
 
-class MatchingIndex(TokenIndex, Protocol):
+@runtime_checkable
+class MatchesTokens(Protocol):
     """An index over tokens that finds the longest parts of a text."""
 
     def cost_of_matches(self, texts: Sequence[str]) -> Cost:
@@ -180,11 +179,6 @@ class MatchingIndex(TokenIndex, Protocol):
 
     def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
         """Return the occurrences of some matches, which are in no longer one, by texts."""
-
-
-def finds_matches(index: Index) -> TypeGuard[MatchingIndex]:
-    """Tell whether an index finds the longest parts of a text, in tokens."""
-    return hasattr(index, "matches")
 
 
 def read_alike(words: Iterable[str]) -> str:

@@ -15,10 +15,9 @@ from typing import Any, TypeVar
 
 import httpx
 
-from ngramscan.errors import RemoteError, RemoteRefused
+from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
-    TOKEN_RATE,
     Cost,
     CountSource,
     IndexSize,
@@ -31,7 +30,12 @@ from ngramscan.indexes.base import (
     WindowFailure,
     requests_at,
 )
-from ngramscan.indexes.catalog import TOKEN_URL
+from ngramscan.indexes.catalog import (
+    INFINI_GRAM,
+    TOKEN_PREFIX,
+    find_token_index,
+    near_token_names,
+)
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify, last_identity
@@ -42,13 +46,14 @@ from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
     Form,
     MarkedWindow,
+    MatchesTokens,
+    TokenMatches,
     TokenOccurrences,
     as_count,
     as_occurrences,
     name_of_place,
     read_alike,
 )
-from ngramscan.indexes.tokens.catalog import PREFIX, find_token_index, near_token_names
 from ngramscan.indexes.tokens.hosted_matches import HostedMatcher
 from ngramscan.indexes.tokens.replies import (
     TokenDocument,
@@ -77,24 +82,23 @@ _MERGED = "only after a space: at the beginning of a line, the newline is in the
 T = TypeVar("T")
 
 
-class HostedTokenIndex:
+class HostedTokenIndex(MatchesTokens):
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
     unit: Unit = "tokens"
-    longest_context = COMMON_CONTEXT
-    documents_of = None  # an occurrence takes a request
-    document_counts = None
-    excerpts = None
-    match_starts = None
     shows_tokens = False
 
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
         self.name = name
         self._asked_as, self._size, self._client = asked_as, size, client
         self._found: dict[str, TokenOccurrences] = {}
-        matcher = HostedMatcher(name, client, self._question)
-        self.matches, self.count_ngrams = matcher.matches, matcher.count_ngrams
-        self._cost_of_matches = matcher.cost
+        self._matcher = HostedMatcher(name, client, self._question)
+
+    @property
+    def longest_context(self) -> int:
+        """The most bytes on each side of an occurrence that the service shows."""
+        service = self._client.public(INFINI_GRAM.protocol)
+        return service.longest_context if service else COMMON_CONTEXT
 
     # Questions
 
@@ -137,7 +141,7 @@ class HostedTokenIndex:
     @cached_property
     def _identity(self) -> str:
         """A text that tells this index from others that its host may give the same name."""
-        if self._client.url == TOKEN_URL:
+        if self._client.public(INFINI_GRAM.protocol):
             return ""
         return identify(self._client, self.name, [partial(self._probe, text) for text in PROBES])
 
@@ -151,14 +155,14 @@ class HostedTokenIndex:
         """Return what matches cost; nothing is asked, so the index is taken for the last one."""
         self._identity = last_identity(self._client, self.name)
         try:
-            return self._cost_of_matches(texts)
+            return self._matcher.cost(texts)
         finally:
             del self._identity
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
         """Return the requests at most, by default at the pace of the public service."""
         requests = len(lookups) * _REQUESTS_PER_LOOKUP + windows * _REQUESTS_PER_WINDOW
-        return requests_at(self._client.chosen_rate or TOKEN_RATE, requests)
+        return requests_at(self._client.planned_rate(INFINI_GRAM), requests)
 
     def size(self) -> IndexSize:
         """Return the documented size; that of an index that is not in the catalog is asked for."""
@@ -245,6 +249,14 @@ class HostedTokenIndex:
         size = self._size or IndexSize()
         most = size.tokens + (size.documents or 0) if size.tokens else None
         return Form(read_ids(reply), read_segments(reply, most))
+
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+        """Ask about all tokens of all texts; yield the matches of each, in order."""
+        return self._matcher.matches(texts)
+
+    def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
+        """Return the occurrences of matches, which came with them."""
+        return self._matcher.count_ngrams(ngrams)
 
     # Documents
 
@@ -350,9 +362,9 @@ def _most(form: Form, seen: TokenDocument, marked: int) -> int:
 
 def open_hosted(name: str, client: ApiClient) -> HostedTokenIndex:
     """Return an index of a host, by its name or alias in the catalog or by any other name."""
-    if client.url != TOKEN_URL:
-        return HostedTokenIndex(f"{PREFIX}{client.url}{name}", name, None, client)
+    if not client.public(INFINI_GRAM.protocol):
+        return HostedTokenIndex(f"{TOKEN_PREFIX}{client.url}{name}", name, None, client)
     if row := find_token_index(name):
         size = IndexSize(row.documents, tokens=row.tokens)
         return HostedTokenIndex(row.name, row.service_name, size, client)
-    return HostedTokenIndex(PREFIX + name, name, None, client)
+    return HostedTokenIndex(TOKEN_PREFIX + name, name, None, client)

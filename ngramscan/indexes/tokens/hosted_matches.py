@@ -19,7 +19,8 @@ import numpy as np
 
 from ngramscan.errors import InputError, NgramscanError, RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import contents_of_names
-from ngramscan.indexes.base import TOKEN_RATE, Cost, CountSource, QueryCount, requests_at
+from ngramscan.indexes.base import Cost, CountSource, QueryCount, requests_at
+from ngramscan.indexes.catalog import INFINI_GRAM
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.questions import Question, Questions, answer_to
 from ngramscan.indexes.http.replies import Reply
@@ -90,7 +91,7 @@ class HostedMatcher:
         return Cost(
             at_most,
             requests,
-            seconds=requests_at(self._client.chosen_rate or TOKEN_RATE, requests).seconds,
+            seconds=requests_at(self._client.planned_rate(INFINI_GRAM), requests).seconds,
         )
 
     def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
@@ -120,7 +121,7 @@ class HostedMatcher:
         }
 
     def _announce(self, texts: int, requests: int) -> None:
-        took = requests_at(self._client.chosen_rate or TOKEN_RATE, requests).duration
+        took = requests_at(self._client.planned_rate(INFINI_GRAM), requests).duration
         work = f"a request per token: {requests:,} for {counted(texts, 'text')}, about {took}"
         self._client.progress.notice(f"{self._name}: {work}")
 

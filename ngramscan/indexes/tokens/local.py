@@ -20,6 +20,7 @@ from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_t
 from ngramscan.indexes.base import (
     Cost,
     IndexSize,
+    Locates,
     Occurrences,
     Place,
     QueryCount,
@@ -30,9 +31,11 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.cutting import cut_ends
+from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
     Form,
+    MatchesTokens,
     TokenMatches,
     TokenOccurrences,
     TokenWindow,
@@ -54,7 +57,7 @@ _FEW_QUERIES = 10
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
-class TokenFolderIndex:
+class TokenFolderIndex(Locates, MatchesTokens):
     """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
 
     Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
@@ -64,9 +67,6 @@ class TokenFolderIndex:
     unit: Unit = "tokens"
     longest_context = 1 << 40
     """Documents are shown whole."""
-    document_counts = None
-    excerpts = None
-    match_starts = None
     shows_tokens = True
 
     def __init__(
@@ -309,7 +309,7 @@ def open_tokens(
         problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
         raise IndexFormatError(str(directory), problem)
     check_fit(opened, folder)
-    return TokenFolderIndex(f"tokens:{directory}", folder, opened, progress)
+    return TokenFolderIndex(TOKENS.spec_of(directory), folder, opened, progress)
 
 
 def _segments(ranks: Integers) -> tuple[Segment, ...]:

@@ -49,7 +49,13 @@ def test_a_set_may_have_the_suffix_of_yaml_of_json_or_none(
         pytest.param(
             "c.jsonl", "not a pattern set; to count in its texts: --index scan:", id="a corpus"
         ),
+        pytest.param(
+            "c.feather", "not a pattern set; to count in its texts: --index scan:", id="Arrow"
+        ),
         pytest.param("c.txt", "not a pattern set; to count each of its lines: -f ", id="a text"),
+        pytest.param(
+            "c.csv", "not a pattern set; to count each of its lines: --literals-file ", id="a table"
+        ),
     ],
 )
 def test_a_file_that_is_no_set_is_refused_with_a_cure(

@@ -107,7 +107,7 @@ def test_spans_are_those_of_a_brute_force(
 class Shown:
     """Documents of which all is shown that may be shared, a few bytes of them at once."""
 
-    unit, match_starts = "bytes", None
+    unit = "bytes"
 
     def __init__(self, documents: Sequence[str]) -> None:
         self._documents = [document.encode() for document in documents]
