@@ -107,7 +107,7 @@ ROW_TYPES = (
 TYPES = {
     "str": "string",
     "int": "integer",
-    "Number": "integer",
+    "WholeNumber": "integer",
     "float": "number",
     "bool": "boolean",
     "Label": "string",
@@ -122,7 +122,7 @@ TYPES = {
     "UnansweredCount": "integer",
     "None": "null",
     "dict[str, Any]": "object",
-    "Fields": "object",
+    "JsonFields": "object",
     "Source": "string",
     "Tier": "string",
     "EntryClass": "string",
