@@ -19,7 +19,7 @@ from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import read_raw, unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
-from ngramscan.reporting import listed, refuse_other, write_whole
+from ngramscan.reporting import listed, write_whole
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.command import Option, Result, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
@@ -87,6 +87,12 @@ def chosen_benchmark(asked: BenchmarkOptions) -> Benchmark:
     return find_benchmark(asked.dataset, asked.data, *columns)
 
 
+def _refuse_unknown_format(benchmark: Benchmark) -> None:
+    if benchmark.format not in FORMATS:
+        problem = f"expected one of {', '.join(FORMATS)}{suggestion(benchmark.format, FORMATS)}"
+        raise InputError(f"{benchmark.prompts}: format {benchmark.format}", problem)
+
+
 def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
     """Load a benchmark from its file, its folder, a folder of such folders, or the cache."""
     path = Path(data) if data else None
@@ -101,7 +107,7 @@ def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
             place, f"contains no {named}" if path.exists() else "no such file or folder"
         )
     sha256 = _sha256(*paths)
-    refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
+    _refuse_unknown_format(benchmark)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
     [(often, times)] = Counter(problem.id for problem in problems).most_common(1) or [("", 0)]
     if times > 1:

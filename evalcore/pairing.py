@@ -22,9 +22,8 @@ from evalcore.documents import join_tasks, name_documents
 from evalcore.options import ColumnName, ColumnNames, Names
 from evalcore.scores import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN, GroupedRow, ScoreRow, read_all
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, counted
 from ngramscan.options import OPTIONS, Option
-from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table, as_tables
 from ngramscan.reporting.columns import ALL
 from ngramscan.statistics.clusters import describe_few_clusters
@@ -189,8 +188,8 @@ def _refuse_uneven(table: Frame, column: Literal["weight", "cluster"]) -> None:
     different = table[table[column].notna() & (table[column] != first)]
     if not different.empty:
         place = f"{different['task'].iloc[0]}, id {different['id'].iloc[0]}"
-        option = f"the column that --{column} names"
-        problem = f"another row of this document has another value of {option}"
+        named = "the column that " + OptionUse(column) + " names"
+        problem = "another row of this document has another value of " + named
         raise InputError(place, problem)
 
 

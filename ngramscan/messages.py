@@ -1,4 +1,4 @@
-"""Messages that name options: by flags in the terminal, by keywords in Python.
+"""Words of messages: options, by flags in the terminal and by keywords in Python, and plurals.
 
 `"requires " + OptionUse("answer_field")` is said as "requires --answer-field" in the terminal, and
 as "requires answer_field" in Python. An f-string or `str` makes the text of the terminal.
@@ -116,6 +116,19 @@ def in_python(text: Text) -> str:
         is_number = isinstance(text.value, int | float | Decimal)
         return f"{text.name}={plain if is_number else json.dumps(plain, ensure_ascii=False)}"
     return "".join(in_python(part) for part in message_of(text).parts)
+
+
+def counted(amount: float, noun: str, several: str = "") -> str:
+    """Return a whole number with its noun: `1 file`, `1,200 files`."""
+    number = f"{amount:,.0f}" if isinstance(amount, float) else f"{amount:,}"
+    return f"{number} {plural(amount, noun, several)}"
+
+
+def plural(amount: float, noun: str, several: str = "") -> str:
+    """Return a noun in the plural unless there is one; `several` is a plural without an s."""
+    if amount == 1:
+        return noun
+    return several or f"{noun}s"
 
 
 def _plain(value: object) -> str:

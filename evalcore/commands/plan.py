@@ -286,7 +286,8 @@ def _check_clusters(size: int, icc: float, problems: int | None) -> list[str]:
 def _check_inputs(scores: Sequence[Table], accuracies: Sequence[float], given: Any) -> None:
     """Refuse a pilot and assumptions together, and neither."""
     if bool(scores) == bool(accuracies):
-        raise InputError("plan", "expected either SCORES of a pilot or " + OptionUse("accuracies"))
+        either = "expected either " + OptionUse("scores") + " of a pilot or "
+        raise InputError("plan", either + OptionUse("accuracies"))
     if scores and (given["agreement"] is not None or given["self_agreement"] is not None):
         raise InputError(
             OptionUse("agreement"), "measured in the pilot; it requires " + OptionUse("accuracies")

@@ -17,7 +17,7 @@ from ngramscan.indexes.base import Index, finds_spans
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.indexes.tokens.base import finds_matches
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import OptionUse, Text, counted
 from ngramscan.options import Level, ShowAll
 from ngramscan.outputs.formulas import kinds_of
 from ngramscan.outputs.reading import (
@@ -49,7 +49,7 @@ from ngramscan.prevalence.trace_methods import (
     make_curve,
     make_differences,
 )
-from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.output_paths import Group
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reading.streams import name_of as name_of_file
@@ -233,7 +233,8 @@ def _read_plain(paths: Sequence[str | Path], without_reasoning: bool) -> OutputS
             raise InputError(name, f"not UTF-8 at byte {error.start} of the file") from error
         outputs.append(Output(Group("", "", ""), id=name, text=text, place=name))
     if not any(each.has_text for each in outputs):
-        raise InputError(", ".join(map(name_of, paths)) or "OUTPUTS", "no text there")
+        where = ", ".join(map(name_of, paths)) or OptionUse("outputs")
+        raise InputError(where, "no text there")
     return OutputSet(*treat_reasoning(outputs, without_reasoning), "")
 
 

@@ -39,8 +39,8 @@ from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.indexes.http.replies import is_size
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
-from ngramscan.messages import OptionUse
-from ngramscan.progress import Progress, counted, format_bytes
+from ngramscan.messages import OptionUse, counted
+from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
 

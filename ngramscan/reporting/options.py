@@ -417,7 +417,7 @@ def check_written(
 
         check_target(Path(figure))
     return [
-        choose_target(None, Path(values[name]), **settings)
+        choose_target(None, Path(values[name]), name, **settings)
         for name, hint in hints_of(function).items()
         if option_of(hint).has_rows and values[name]
     ]

@@ -23,8 +23,7 @@ from evalcore.commands.logs.readers import (
 )
 from evalcore.formats import Fields, hash_document
 from ngramscan.errors import InputError, some_of
-from ngramscan.messages import OptionUse
-from ngramscan.progress import counted
+from ngramscan.messages import OptionUse, counted
 
 _CORRECTNESS = re.compile(
     r"(quasi_|prefix_|quasi_prefix_|final_number_)?exact_match(_indicator)?(@\d+)?"

@@ -30,8 +30,9 @@ from ngramscan.index_files.sole_builder import locked_folder, new_folder
 from ngramscan.index_files.sorting import memory_for
 from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
+from ngramscan.messages import counted
 from ngramscan.processes.pool import usable_memory
-from ngramscan.progress import Progress, counted, format_bytes
+from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.stores import is_remote
 
 _CHUNK = 1 << 22

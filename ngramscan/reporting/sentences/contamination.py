@@ -5,17 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import Difference, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, short_rule
-from ngramscan.reporting.sentences.phrases import (
-    Row,
-    count_of,
-    group_rows,
-    known_rows,
-    more_in_table,
-    number,
-)
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, more_in_table, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.shares import (
     MOST_NAMED,
@@ -48,7 +42,7 @@ def _how_many(rows: Sequence[Row]) -> str:
     dirty, suspicious, clean = (
         _with_verdict(rows, verdict) for verdict in ("dirty", "suspicious", "clean")
     )
-    first = f"{number(dirty) if dirty else 'Not one'} of {count_of(len(rows), 'question')}"
+    first = f"{number(dirty) if dirty else 'Not one'} of {counted(len(rows), 'question')}"
     text = f"{first} {_occurs(rows[0]['rule'], corpus(rows[0]['index']), dirty)}"
     if suspicious:
         text += f", {number(suspicious)} in part"
@@ -124,7 +118,7 @@ def _share(row: Row) -> str:
     """Return the share of dirty questions in one corpus, or its limits if it is not known."""
     entries, population = row["entries"], row.get("population")
     is_sample = population is not None and population > entries
-    which = f"the {count_of(row['population'] if is_sample else entries, 'question')}"
+    which = f"the {counted(row['population'] if is_sample else entries, 'question')}"
     if is_sample:
         which += " of the file"
     ends = f"dirty by {short_rule(row['rule'])} in {corpus(row['index'])}"

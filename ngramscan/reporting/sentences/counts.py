@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import corpus, quoted
-from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.snapshots import times_of
 from ngramscan.reporting.summaries.numbers import LEAST_BYTES
@@ -28,7 +29,7 @@ def say_counts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentence about rows of `contexts`."""
     patterns, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
-    of_what = count_of(len(patterns), "phrase")
+    of_what = counted(len(patterns), "phrase")
     if len(patterns) == 1:
         (text,) = next(iter(patterns))
         of_what = "a phrase without a text" if text is None else quoted(text)
@@ -36,7 +37,7 @@ def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     if len(indexes) == 1:
         where = corpus(next(iter(indexes))[0])
     is_one = len(rows) == 1
-    these = "This is 1 occurrence" if is_one else f"These are {count_of(len(rows), 'occurrence')}"
+    these = "This is 1 occurrence" if is_one else f"These are {counted(len(rows), 'occurrence')}"
     examples = "an example, not a count" if is_one else "examples, not counts"
     yield Sentence(f"{these} of {of_what} in {where}: {examples}.")
 
@@ -46,7 +47,7 @@ def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 def corpora(n: int) -> str:
     """Return a number of corpora."""
-    return f"{number(n)} {'corpus' if n == 1 else 'corpora'}"
+    return counted(n, "corpus", "corpora")
 
 
 def all_of(n: int) -> str:
@@ -70,7 +71,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
     known = [row for row in tops if row["occurrences"]]
     phrases = group_rows(rows, "query")
     if not known:
-        none = f"None of {count_of(len(phrases), 'phrase')} occurs"
+        none = f"None of {counted(len(phrases), 'phrase')} occurs"
         if len(phrases) == 1:
             none = f"{phrase_of(rows[0])} does not occur"
         where = corpora(len(by_index)) if len(by_index) > 1 else corpus(rows[0].get("index"))
@@ -81,7 +82,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
     if len(phrases) == 1:
         said += f" occurs {amounts}"
     else:
-        said += f" is the most frequent of {count_of(len(phrases), 'phrase')}"
+        said += f" is the most frequent of {counted(len(phrases), 'phrase')}"
         said += equals(tops[0]["occurrences"], rows, "occurrences") if len(by_index) == 1 else ""
         if len(by_index) > 1:
             n = len(by_index)
@@ -96,7 +97,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
 def equals(value: float, rows: Sequence[Row], column: str) -> str:
     """Return how many others of some rows have the same value; nothing if none has."""
     others = sum(row.get(column) == value for row in rows) - 1
-    return f", with {count_of(others, 'other')}" if others > 0 else ""
+    return f", with {counted(others, 'other')}" if others > 0 else ""
 
 
 def _occurrences(row: Row) -> float:
@@ -159,7 +160,7 @@ def _say_snapshots(rows: Sequence[Row]) -> Iterator[Sentence]:
     if len(in_both) > 2:
         rose = sum(after > before for before, after in rates.values())
         fell = sum(after < before for before, after in rates.values())
-        said += f"; of {count_of(len(in_both), 'phrase')}, {number(rose)} rose"
+        said += f"; of {counted(len(in_both), 'phrase')}, {number(rose)} rose"
         said += f" and {number(fell)} fell"
     yield Sentence(f"{said}.", is_finding=True)
 
@@ -177,7 +178,7 @@ def _say_absent(rows: Sequence[Row]) -> Iterator[Sentence]:
         where = "in any of the corpora" if several else f"in {corpus(rows[0].get('index'))}"
         verb = "does" if len(absent) == 1 else "do"
         first = phrase_of(absent[0][0])
-        subject = first if len(absent) == 1 else count_of(len(absent), "phrase")
+        subject = first if len(absent) == 1 else counted(len(absent), "phrase")
         yield Sentence(f"{subject} {verb} not occur {where}.")
 
 
@@ -192,6 +193,6 @@ def _say_tokens(rows: Sequence[Row]) -> Sentence:
         text += f", {number(rate)} per million tokens"
     subject = phrase_of(largest)
     if len(first) > 1:
-        subject += f", the most frequent of {count_of(len(first), 'phrase')},"
+        subject += f", the most frequent of {counted(len(first), 'phrase')},"
     said = f"As n-grams of tokens, {subject} occurs {text} in {corpus(index)}"
     return Sentence(f"{said}: lower bounds of what the strings occur.", is_finding=True)

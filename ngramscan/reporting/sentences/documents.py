@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.counts import corpora, equals, phrase_of
 from ngramscan.reporting.sentences.names import corpus
-from ngramscan.reporting.sentences.phrases import Row, count_of, group_rows, known_rows, number
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.totals import LEAST_DOCUMENTS
 
@@ -33,7 +34,7 @@ def _say_none(rows: Sequence[Row], prefix: str) -> Sentence:
     phrases, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
     where = corpora(len(indexes)) if len(indexes) > 1 else corpus(rows[0].get("index"))
     what = "As n-grams of tokens, no" if prefix else "No"
-    some = f"any of {count_of(len(phrases), 'phrase')}"
+    some = f"any of {counted(len(phrases), 'phrase')}"
     if len(phrases) == 1:
         some = phrase_of(rows[0], "pattern")
     return Sentence(f"{what} document of {where} has {some}.", is_finding=True)
@@ -69,7 +70,7 @@ def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
     in_index = [one for one in rows if one.get("index") == row.get("index")]
     if len(in_index) == 1:
         return f"{_with_limits(row, name)} documents of {where}"
-    phrases = count_of(len(group_rows(in_index, "pattern")), "phrase")
+    phrases = counted(len(group_rows(in_index, "pattern")), "phrase")
     phrases += equals(row[name], in_index, name)
     return f"{_with_limits(row, name)} documents of {where}, the most of {phrases}"
 
@@ -125,13 +126,13 @@ def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
     said += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
     said += " were truncated"
     if len(found) > 1:
-        said += f"; so it is with {count_of(len(found), 'number')} in all"
+        said += f"; so it is with {counted(len(found), 'number')} in all"
     yield Sentence(f"{said}.", is_finding=True)
 
 
 def _say_partly(rows: Sequence[Row]) -> Iterator[Sentence]:
     partly = [row for row in rows if (row.get("truncated_share") or 0) > 0]
     if partly:
-        n, indexes = count_of(len(partly), "phrase"), len(group_rows(rows, "index"))
+        n, indexes = counted(len(partly), "phrase"), len(group_rows(rows, "index"))
         where = f" in {corpora(indexes)}" if indexes > 1 else ""
         yield Sentence(f"For {n}{where}, some documents were seen only in part.")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.comparisons import COMPARED
 from ngramscan.reporting.sentences.differences import Difference, Verbs, is_shown
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Measure,
     Row,
-    count_of,
     finding,
     group_rows,
     known_rows,
@@ -38,7 +38,7 @@ _USUAL_COUNTS = "prevalence"
 
 def _groups(row: Row) -> str:
     """Return how many groups of problems a slope is from."""
-    return "" if row.get("groups") is None else f"n = {count_of(row['groups'], 'group')}"
+    return "" if row.get("groups") is None else f"n = {counted(row['groups'], 'group')}"
 
 
 def _counts(row: Row) -> list[str]:
@@ -108,7 +108,7 @@ def say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     placebos = [row for row in every if row.get("role") == _PLACEBO]
     if placebos := known_rows(placebos, "difference"):
         shown = sum(is_shown(row, alpha) for row in placebos)
-        tests = count_of(len(placebos), "test")
+        tests = counted(len(placebos), "test")
         counts = "with placebo counts, which can't matter"
         text = f"In {number(shown)} of {tests} {counts}, a slope is shown, too."
         if not shown:
@@ -130,7 +130,7 @@ def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     order = sorted(known, key=lambda row: float(row["tau"]))
     shown = order if len(order) <= _MOST_TAUS else [order[0], order[-1]]
     for row in shown:
-        methods = "" if row.get("methods") is None else f" of {count_of(row['methods'], 'method')}"
+        methods = "" if row.get("methods") is None else f" of {counted(row['methods'], 'method')}"
         where = scope_of(row, ("index", *_WHERE))
         where += "," if "," in where else ""
         text = f"Kendall's tau of prevalence and accuracy{methods}{where}"
@@ -138,7 +138,7 @@ def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     if len(shown) < len(order):
         yield Sentence(f"These are the smallest and the largest of {number(len(order))} values.")
     if unknown := len(rows) - len(known):
-        some = f"{number(unknown)} of {count_of(len(rows), 'row')}"
+        some = f"{number(unknown)} of {counted(len(rows), 'row')}"
         yield Sentence(f"Tau could not be computed for {some}.")
     tested = known_rows(rows, "p")
     if len(tested) > 1:

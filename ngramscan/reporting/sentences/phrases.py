@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ngramscan.messages import counted
 from ngramscan.reporting.layout import cell, p_text, percent
 from ngramscan.reporting.sentences.sentence import Sentence
 
@@ -59,13 +60,6 @@ def number(value: float, *, is_share: bool = False) -> str:
     return (percent(value) if is_share else cell(value)).replace("-", "−")
 
 
-def count_of(n: int, noun: str) -> str:
-    """Return a number of things."""
-    if n != 1:
-        noun = f"{noun}s"
-    return f"{number(n)} {noun}"
-
-
 def finding(text: str) -> Sentence:
     """Return a sentence that may open a page."""
     return Sentence(text, is_finding=True, has_interval="[" in _QUOTED.sub("", text))
@@ -75,7 +69,7 @@ def listed(texts: Sequence[str], last: str = "and", most: int = _MOST_LISTED) ->
     """Return texts as a list in words: `a, b and c`, at most some of them."""
     shown = [*texts[:most]]
     if (others := len(texts) - most) > 0:
-        shown.append(count_of(others, "other"))
+        shown.append(counted(others, "other"))
     if len(shown) < 2:
         return "".join(shown)
     return f"{', '.join(shown[:-1])} {last} {shown[-1]}"

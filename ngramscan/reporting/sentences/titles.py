@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from ngramscan.messages import plural
 from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.page.results import Results
@@ -55,7 +56,7 @@ def _describe(family: Sequence[Results]) -> tuple[str, bool]:
 def amount(n: int, one: str, several: str = "") -> str:
     """Return a number of things, in words up to twelve."""
     said = _IN_WORDS[n] if n < len(_IN_WORDS) else number(n)
-    return f"{said} {one if n == 1 else several or f'{one}s'}"
+    return f"{said} {plural(n, one, several)}"
 
 
 def _values(rows: Sequence[Row], *columns: str) -> list[str]:

@@ -9,18 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.prevalence.totals import ESTIMATED
 from ngramscan.reporting.sentences.counts import corpora
 from ngramscan.reporting.sentences.names import corpus, named, quoted
-from ngramscan.reporting.sentences.phrases import (
-    Row,
-    count_of,
-    group_rows,
-    known_rows,
-    listed,
-    number,
-)
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, listed, number
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _ALL_TIERS = "T1+T2"
@@ -262,7 +256,7 @@ def _judged(ratios: Sequence[Row]) -> str:
     if with_one == len(known):
         every = "both" if len(known) == 2 else f"all {number(len(known))}"
         return f"; {every} intervals include 1: no difference is shown"
-    n = f"{number(with_one)} of {count_of(len(known), 'interval')}"
+    n = f"{number(with_one)} of {counted(len(known), 'interval')}"
     verb = "includes" if with_one == 1 else "include"
     return f"; {n} {verb} 1, and nothing is claimed by the others, which are not adjusted"
 

@@ -8,8 +8,8 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult, metadata_of
-from ngramscan.progress import counted
 
 _LEAST_SIDE = 12
 _GAP = "  "

@@ -7,8 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.docnorm import DocnormResult
-from ngramscan.progress import counted
 from ngramscan.reporting.rows import record_of
 from ngramscan.reporting.sentences.documents import say_documents
 from ngramscan.reporting.sentences.phrases import ALPHA, Row

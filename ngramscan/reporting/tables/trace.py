@@ -8,9 +8,10 @@ from statistics import fmean
 from rich.console import Console
 from rich.text import Text
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
 from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
-from ngramscan.progress import counted, visible
+from ngramscan.progress import visible
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
 from ngramscan.reporting.tables import parts
 
