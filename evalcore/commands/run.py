@@ -182,7 +182,7 @@ def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Re
     rows, lines = [], []
     for method in methods:
         template = prompts.methods[method]
-        remark = f" ({template.note or 'not printed in the paper'})" * template.ours
+        remark = f" ({template.note or 'not printed in the paper'})" if template.ours else ""
         lines.append(f"# {prompts.dataset}, {problem.id}, {method}{remark}")
         for message in prompts.render(method, problem):
             rows.append(MessageRow(prompts.dataset, problem.id, method, **message))

@@ -82,7 +82,7 @@ def _file_rows(path: Path) -> Rows:
         _refuse_name(path)
     content = read_bytes(path)
     if not content.strip():
-        cure = "; run the command that writes it again" * path.is_file()
+        cure = "; run the command that writes it again" if path.is_file() else ""
         raise InputError(name, f"it is empty{cure}")
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
     seen = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
