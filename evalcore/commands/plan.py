@@ -290,11 +290,11 @@ def _check_inputs(scores: Sequence[Table], accuracies: Sequence[float], given: A
         raise InputError("plan", either + OptionUse("accuracies"))
     if scores and (given["agreement"] is not None or given["self_agreement"] is not None):
         raise InputError(
-            OptionUse("agreement"), "measured in the pilot; it requires " + OptionUse("accuracies")
+            OptionUse("agreement"), "measured in the pilot; requires " + OptionUse("accuracies")
         )
     if scores and not given["baseline"]:
         raise InputError(
-            OptionUse("baseline"), "a pilot needs one: the method to compare others with"
+            OptionUse("baseline"), "required with a pilot: the method to compare others with"
         )
 
 

@@ -159,7 +159,7 @@ def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list
             problem = f"to other prompts (id {record.id!r})"
         if problem:
             raise InputError(
-                file.path, f"it holds answers {problem}; choose another " + OptionUse("output")
+                file.path, f"contains answers {problem}; choose another " + OptionUse("output")
             )
         if record.key in there:
             raise InputError(file.path, f"it has the id {record.id!r} twice")

@@ -202,7 +202,7 @@ def _options(
     if share and draws:
         raise InputError(
             OptionUse("draws"),
-            "not allowed with " + OptionUse("target") + ", which says how many are drawn",
+            "not allowed with " + OptionUse("target") + ", which sets the number of draws",
         )
     if max_draws and not share:
         raise InputError(
@@ -211,7 +211,7 @@ def _options(
             + OptionUse("target")
             + "; without it, "
             + OptionUse("draws")
-            + " says how many",
+            + " sets the number",
         )
     if exact_up_to is None:  # who names an estimator wants draws
         exact_up_to = 0 if estimator else EXACT_UP_TO

@@ -105,7 +105,9 @@ def report(
     path = _path_of(output) if output or for_table else None
     is_stdout = for_table and str(path) == "-"
     if is_stdout and open:
-        raise InputError("--open", "it needs a file; leave out " + OptionUse("output", "-"))
+        raise InputError(
+            OptionUse("open"), "requires a file; leave out " + OptionUse("output", "-")
+        )
     if path and not is_stdout:
         _refuse_other_formats(OptionUse("output", path), path)
         check_writable(path)

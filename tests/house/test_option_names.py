@@ -95,8 +95,8 @@ REFUSED = {
     "not allowed with": (
         "docnorm -e x --draws 20 --target 10%",
         lambda: ngramscan.docnorm(literal="x", draws=20, target="10%"),
-        "--draws: not allowed with --target, which says how many are drawn",
-        "draws: not allowed with target, which says how many are drawn",
+        "--draws: not allowed with --target, which sets the number of draws",
+        "draws: not allowed with target, which sets the number of draws",
     ),
     "a cure with a value": (
         "plan --accuracies 0.5,0.6 --icc 0.1",
@@ -150,7 +150,8 @@ def test_a_refusal_is_said_in_the_words_of_the_terminal_and_of_python(
 
 
 def flags_of_commands() -> set[str]:
-    return {flag for _, option in options() for flag in option["opts"] if flag.startswith("--")}
+    known = (option for command in COMMANDS.values() for option in command["params"])
+    return {flag for option in known for flag in option["opts"] if flag.startswith("--")}
 
 
 def test_no_error_has_a_flag_in_its_text() -> None:

@@ -159,7 +159,9 @@ def _read_requests(file: LogFile, log: Log) -> Mapping[_Key, list[_Request]]:
     """Return the requests of each instance, one or one per choice."""
     path = file.path.with_name("scenario_state.json")
     if not path.is_file():
-        log.notices.append(f"no {path.name} beside it, so empty replies and refusals are not known")
+        log.notices.append(
+            f"no {path.name} in the same folder, so empty replies and refusals are unknown"
+        )
         return {}
     requests: dict[_Key, list[_Request]] = {}
     for request in file.read_json(path, _State).request_states:

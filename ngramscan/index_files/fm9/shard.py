@@ -83,7 +83,7 @@ def _enough_memory(path: Path, size: int) -> Iterator[None]:
     except MemoryError as error:
         needed = f"{format_bytes(memory_for(size))} for {format_bytes(size)} of text"
         problem = (
-            f"memory is short: {needed}; a smaller "
+            f"not enough memory: {needed}; a smaller "
             + OptionUse("shard_size")
             + " or fewer "
             + OptionUse("workers")

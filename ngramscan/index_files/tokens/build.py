@@ -215,7 +215,7 @@ def _write_unigrams(path: Path, tokens: NDArray[Any], documents: int) -> None:
 def _enough_memory(folder: Path, text_bytes: int, width: int) -> Iterator[None]:
     """Raise an InputError if sorting takes more memory than there is."""
     needed, available = memory_to_sort(text_bytes, width), usable_memory()
-    problem = f"memory is short: sorting {counted(text_bytes // width, 'token')} takes"
+    problem = f"not enough memory: sorting {counted(text_bytes // width, 'token')} takes"
     problem += f" {format_bytes(needed)}"
     if available is not None and needed > available:
         raise InputError(str(folder), f"{problem}, and {format_bytes(available)} are available")

@@ -42,7 +42,7 @@ def run(work: Callable[[Any, Report], Any], tasks: list[Any], workers: int) -> A
 def test_a_task_that_takes_more_memory_than_there_is_fails_alone(workers: int) -> None:
     done, _ = run(worker_tasks.take_memory, [10, 1 << 60, 20], workers)
     assert (done[0], done[2]) == (10, 20)
-    assert str(done[1]) == "memory is short; fewer --workers, or a machine that has more"
+    assert str(done[1]) == "out of memory; use fewer --workers, or a machine with more memory"
 
 
 @pytest.mark.parametrize("workers", [1, 3])
