@@ -284,12 +284,8 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
     solutions = {}
     for place, row in read_table(table):
         if field not in row:
-            problem = (
-                f"no column {field}; it has: {some_of(row)} (see "
-                + OptionUse("control_field")
-                + ")"
-            )
-            raise InputError(place, problem)
+            problem = f"no column {field}; it has: {some_of(row)} (see "
+            raise InputError(place, problem + OptionUse("control_field") + ")")
         if not isinstance(row[field], str) or not row[field].strip():
             raise InputError(place, f"{field} is not text; correct the row or leave it out")
         solutions[_id_of(place, row)] = row[field]
@@ -312,11 +308,8 @@ def _controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[Give
 def _describe_masks(found: TraceResult) -> Iterator[Text]:
     rows = [row for row in found.rows if row.prompt != CONTROL]
     if rows and not any(row.masked for row in rows):
-        yield (
-            "no word was masked; "
-            + OptionUse("mask", placeholder="FILE")
-            + " gives the questions, whose words outputs repeat"
-        )
+        mask = OptionUse("mask", placeholder="FILE")
+        yield "no word was masked; " + mask + " gives the questions, whose words outputs repeat"
 
 
 def _describe_left_out(found: TraceResult, indexes: Sequence[Index], least: int) -> Iterator[Text]:

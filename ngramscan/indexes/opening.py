@@ -32,14 +32,11 @@ _FORMS = (
     " `ngramscan index list`"
 )
 _ADDRESSES = ("scan:http:", "scan:https:")
+_TOKENIZER = OptionUse("tokenizer", placeholder="FILE")
 _LEADS: Mapping[str, Text] = {
     "fm9": "an index; to query it: ",
     "scan": "a corpus; to read it: ",
-    "tokens": (
-        "an index over tokens; to query it, with "
-        + OptionUse("tokenizer", placeholder="FILE")
-        + ": "
-    ),
+    "tokens": "an index over tokens; to query it, with " + _TOKENIZER + ": ",
 }
 """What a place has that is given as something else, by the kind of its spec, and a cure."""
 _TAKERS = {

@@ -11,13 +11,8 @@ from ngramscan.indexes.base import QueryFailure
 from ngramscan.messages import Message, OptionUse, Text, counted
 from ngramscan.patterns.model import Query
 
-OFFLINE_HINT = (
-    "without a network: "
-    + OptionUse("index")
-    + " python, or "
-    + OptionUse("index", placeholder="scan:PATH")
-    + " for a corpus of your own"
-)
+_PYTHON, _CORPUS = OptionUse("index", "python"), OptionUse("index", "scan:PATH")
+OFFLINE_HINT = "without a network: " + _PYTHON + ", or " + _CORPUS + " for a corpus of your own"
 SHOWN_REASONS = 5
 Item = TypeVar("Item")
 

@@ -23,12 +23,9 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
     given: Any = [*read_table(table)]  # a pipe can be read once
     columns = [*given[0][1]]
     if key not in columns:
-        there = (
-            f"available: {', '.join(columns)}; name one with "
-            + OptionUse("on", placeholder="COLUMN")
-            + "=NAME"
-        )
-        raise InputError(name_of(table), f"no column {key}; " + there)
+        problem = f"no column {key}; available: {', '.join(columns)}"
+        cure = "name one with " + OptionUse("on", placeholder="COLUMN=NAME")
+        raise InputError(name_of(table), f"{problem}; " + cure)
     kind = kind_of(columns)
     refuse_other("count", [column] if column else [], columns)
     if column is None:

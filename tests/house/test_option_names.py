@@ -3,7 +3,7 @@
 import ast
 import inspect
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +83,7 @@ def test_python_names_the_keyword_of_a_wrong_value(command: str, option: Mapping
     assert FLAG.findall(str(raised.value)) == []
 
 
-REFUSED = {
+REFUSED: Mapping[str, tuple[str, Callable[[], Any], str, str]] = {
     "requires": (
         "contaminate questions.jsonl --index scan:corpus.jsonl --answer-within 5",
         lambda: ngramscan.contaminate(
@@ -171,10 +171,11 @@ def test_options_in_messages_are_parameters_of_commands() -> None:
     found, unknown = set[str](), list[str]()
     for path in MODULES:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-            if is_call and node.func.id == "OptionUse" and isinstance(node.args[0], ast.Constant):
+            if not isinstance(node, ast.Call) or ast.unparse(node.func) != "OptionUse":
+                continue
+            if isinstance(node.args[0], ast.Constant):
                 name = str(node.args[0].value)
                 found.add(name)
-                unknown += [f"{path.name}:{node.lineno}: {name}"] if name not in names else []
+                unknown += [] if name in names else [f"{path.name}:{node.lineno}: {name}"]
     assert len(found) > 80
     assert unknown == []
