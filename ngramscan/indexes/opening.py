@@ -38,7 +38,7 @@ _LEADS: Mapping[str, Text] = {
     "scan": "a corpus; to read it: ",
     "tokens": "an index over tokens; to query it, with " + _TOKENIZER + ": ",
 }
-"""What a place has that is given as something else, by the kind of its spec, and a cure."""
+"""Messages on a place that needs a spec of this kind; the spec follows."""
 _TAKERS = {
     **dict.fromkeys(("text_field", "skip_bad_lines", "skip_null"), ("scan:",)),
     **dict.fromkeys(("input_format", "skip_unknown"), ("scan:",)),
