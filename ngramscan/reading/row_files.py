@@ -283,7 +283,8 @@ def read_rows(
         if not values.keys() >= needed:
             missing = [name for name in types if name in needed and name not in values]
             named = f"no {plural(len(missing), 'column')} {', '.join(missing)}"
-            if cures := _cures(missing, [name for name in values if name not in types]):
+            others = [name for name in values if name not in types]
+            if cures := [*_cures(missing, others)]:
                 raise InputError(place, f"{named}; {', '.join(cures)}")
             raise InputError(place, f"{named}; it should have " + expected)
         known = {
