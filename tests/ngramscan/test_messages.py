@@ -60,7 +60,7 @@ def test_an_option_has_its_flag_in_the_terminal_and_its_keyword_in_python(
     assert (in_terminal(text, FLAGS), in_python(text)) == (terminal, python)
 
 
-def test_a_text_names_options_by_the_flags_of_their_names_where_no_command_is_known() -> None:
+def test_where_no_command_is_known_an_option_has_the_flag_of_its_name() -> None:
     message = "see " + OptionUse("timeout_s") + " and " + OptionUse("output", "a")
     assert str(message) == f"{message}" == "see --timeout-s and --output a"
 
