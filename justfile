@@ -32,6 +32,7 @@ pages:
     python -m docs.language
     python -m tests.house.columns
     python -m tests.house.packed_names
+    python -m tests.house.plain_names
     python -m tests.house.unread_names
     {{cog}} --check README.md docs/*.md docs/results/*.md
     python -m docs.figures.report --check

@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.prevalence.contaminate import Entry, run_contaminate
-from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination.contaminate import Entry, run_contaminate
+from ngramscan.prevalence.contamination.rules import make_rule
 from ngramscan.progress import SILENT
 from tests.support.planted import KINDS, ODD, make_planted, write_planted
 

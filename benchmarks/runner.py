@@ -21,7 +21,7 @@ from pathlib import Path
 import httpx
 
 from evalcore.commands.run import Spending, ask_missing
-from evalcore.endpoint import ApiKey, Question, open_endpoint
+from evalcore.endpoint import ApiKey, PromptRequest, open_endpoint
 from evalcore.records import Record
 from ngramscan.progress import SILENT
 
@@ -32,7 +32,7 @@ MESSAGES = [[{"role": "user", "content": f"What is {n} + 1?"}] for n in range(QU
 
 def by_runner(url: str) -> None:
     blank = Record(id="", dataset="sums", model="made", method="direct", output=None)
-    questions = [Question(replace(blank, id=str(n)), each) for n, each in enumerate(MESSAGES)]
+    questions = [PromptRequest(replace(blank, id=str(n)), each) for n, each in enumerate(MESSAGES)]
     with tempfile.TemporaryDirectory() as folder, open_endpoint(url, ApiKey()) as ask:
         path = Path(folder) / "direct.jsonl"
         missing = ask_missing(ask, path, questions, Spending(), CONCURRENCY, SILENT)[1]

@@ -51,10 +51,10 @@ ROW_TYPES = (
     RowType(
         "ngramscan", "contexts, contaminate --contexts", "prevalence/contexts.py", "ContextRow"
     ),
-    RowType("ngramscan", "contaminate", "prevalence/contaminate.py", "EntryRow"),
-    RowType("ngramscan", "contaminate --shares", "prevalence/contamination_shares.py", "ShareRow"),
+    RowType("ngramscan", "contaminate", "prevalence/contamination/contaminate.py", "EntryRow"),
+    RowType("ngramscan", "contaminate --shares", "prevalence/contamination/shares.py", "ShareRow"),
     RowType(
-        "ngramscan", "contaminate --effects", "prevalence/contamination_effects.py", "EffectRow"
+        "ngramscan", "contaminate --effects", "prevalence/contamination/effects.py", "EffectRow"
     ),
     RowType("ngramscan", "trace", "prevalence/trace.py", "TraceRow"),
     RowType("ngramscan", "trace --spans", "prevalence/trace.py", "SpanRow"),
@@ -72,32 +72,30 @@ ROW_TYPES = (
     RowType("ngramscan", "patterns show", "commands/patterns.py", "PatternRow"),
     RowType("ngramscan", "journal info, journal clear", "journal.py", "JournalRow"),
     RowType("ngramscan", "index list", "indexes/catalog.py", "IndexRow"),
-    RowType(
-        "ngramscan", "index list, token-level indexes", "indexes/tokens/catalog.py", "TokenIndexRow"
-    ),
+    RowType("ngramscan", "index list, token-level indexes", "indexes/catalog.py", "TokenIndexRow"),
     RowType("ngramscan", "index info", "indexes/sizes.py", "IndexInfo"),
     RowType("ngramscan", "index build", "index_files/fm9/build.py", "BuildRow"),
     RowType(
         "ngramscan", "index build -o tokens:DIR", "index_files/tokens/build.py", "TokenBuildRow"
     ),
     RowType("ngramscan", "index verify", "index_files/findings.py", "Finding"),
-    RowType("evalcore", "datasets list", "benchmarks.py", "DatasetRow"),
-    RowType("evalcore", "datasets check", "benchmarks.py", "CheckRow"),
-    RowType("evalcore", "datasets fetch", "benchmarks.py", "FetchRow"),
+    RowType("evalcore", "datasets list", "commands/datasets.py", "DatasetRow"),
+    RowType("evalcore", "datasets check", "commands/datasets.py", "CheckRow"),
+    RowType("evalcore", "datasets fetch", "commands/datasets.py", "FetchRow"),
     RowType("evalcore", "run (lines of outputs)", "records.py", "Record"),
     RowType("evalcore", "score, logs", "scores.py", "ScoreRow"),
     RowType("evalcore", "logs --usage", "commands/logs/readers.py", "UsageRow"),
-    RowType("evalcore", "judge (the columns of score, and)", "commands/judge.py", "JudgeRow"),
+    RowType("evalcore", "judge (the columns of score, and)", "judgements.py", "JudgeRow"),
     RowType("evalcore", "judge --shares", "judge_sample.py", "LabelShareRow"),
-    RowType("evalcore", "compare", "commands/compare.py", "CompareRow"),
-    RowType("evalcore", "compare --averages", "commands/compare.py", "AverageRow"),
+    RowType("evalcore", "compare", "compare_rows.py", "CompareRow"),
+    RowType("evalcore", "compare --averages", "compare_rows.py", "AverageRow"),
     RowType("evalcore", "plan", "commands/plan.py", "PlanRow"),
     RowType("evalcore", "plan --curve", "commands/plan.py", "PowerCurveRow"),
     RowType("evalcore", "rank", "commands/rank.py", "RankedRow"),
-    RowType("evalcore", "outcomes", "commands/outcomes.py", "OutcomeRow"),
-    RowType("evalcore", "outcomes --wins", "commands/outcomes.py", "WinRow"),
-    RowType("evalcore", "outcomes --agreements", "commands/outcomes.py", "AnswersRow"),
-    RowType("evalcore", "efficiency", "commands/efficiency.py", "EfficiencyRow"),
+    RowType("evalcore", "outcomes", "outcomes_rows.py", "OutcomeRow"),
+    RowType("evalcore", "outcomes --wins", "outcomes_rows.py", "WinRow"),
+    RowType("evalcore", "outcomes --agreements", "outcomes_rows.py", "AnswersRow"),
+    RowType("evalcore", "efficiency", "efficiency_rows.py", "EfficiencyRow"),
     RowType("evalcore", "show", "commands/show.py", "ShowRow"),
     RowType("evalcore", "agreement", "commands/agreement.py", "AgreementRow"),
     RowType("evalcore", "agreement --votes", "commands/agreement.py", "VoteRow"),

@@ -12,8 +12,8 @@ from typing import Literal
 
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.prevalence.contaminate import Entry, run_contaminate
-from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination.contaminate import Entry, run_contaminate
+from ngramscan.prevalence.contamination.rules import make_rule
 from ngramscan.prevalence.trace import GivenText, TraceOptions, run_trace
 from ngramscan.progress import SILENT
 

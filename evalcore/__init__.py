@@ -9,9 +9,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evalcore.benchmarks import datasets_check, datasets_fetch, datasets_list
     from evalcore.commands.agreement import agreement
     from evalcore.commands.compare import compare
+    from evalcore.commands.datasets import datasets_check, datasets_fetch, datasets_list
     from evalcore.commands.efficiency import efficiency
     from evalcore.commands.judge import judge
     from evalcore.commands.link import link
@@ -30,9 +30,8 @@ __all__ += ["score", "show"]
 
 def __getattr__(name: str) -> Any:
     if name in __all__:
-        is_of_datasets = name.startswith("datasets_")
-        module = "evalcore.benchmarks" if is_of_datasets else f"evalcore.commands.{name}"
-        return getattr(import_module(module), name)
+        command, _, _ = name.partition("_")  # datasets_list is in the module of datasets
+        return getattr(import_module(f"evalcore.commands.{command}"), name)
     raise AttributeError(f"module 'evalcore' has no attribute {name!r}")
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import httpx
 
 from evalcore.finish_reasons import Ending, classify_finish_reason
-from evalcore.formats import Fields
+from evalcore.formats import JsonFields
 from ngramscan.errors import RemoteRefused
 from ngramscan.messages import OptionUse, Text, Wording
 from ngramscan.progress import visible_line
@@ -82,7 +82,7 @@ class OtherProtocolError(RemoteRefused):
     """The response is not one of chat completions, so the address may be wrong."""
 
 
-def read_response(response: httpx.Response, hide: Callable[[str], str]) -> Fields:
+def read_response(response: httpx.Response, hide: Callable[[str], str]) -> JsonFields:
     """Return the fields of a record that a response has.
 
     Parameters
@@ -168,14 +168,14 @@ def _other_protocol(described: str) -> OtherProtocolError:
     return OtherProtocolError(f"HTTP 200, but the server answers as {described}; " + _CHAT_CURE)
 
 
-def _is_error(body: Fields) -> bool:
+def _is_error(body: JsonFields) -> bool:
     """Tell whether a body with status 200 is an error."""
     if body.get("error"):
         return True
     return "choices" not in body and (body.get("object") == "error" or "detail" in body)
 
 
-def _error_in(body: Fields, words: str, response: httpx.Response) -> Exception:
+def _error_in(body: JsonFields, words: str, response: httpx.Response) -> Exception:
     """Return the error that a body with status 200 has."""
     error, problem = body.get("error"), "HTTP 200 with an error"
     if status := _status_in(error) or _status_in(body):
@@ -199,7 +199,7 @@ def _status_in(error: object) -> int | None:
     return None
 
 
-def _choice_of(body: Fields, content: str) -> Fields:
+def _choice_of(body: JsonFields, content: str) -> JsonFields:
     """Return the choice that was asked for: the first by its index, in whatever order they come.
 
     `content` describes a body without choices.
@@ -213,7 +213,7 @@ def _choice_of(body: Fields, content: str) -> Fields:
     return min(objects, key=lambda choice: _at(choice, int, "index") or 0)
 
 
-def _error_without_choices(body: Fields, content: str) -> RemoteRefused:
+def _error_without_choices(body: JsonFields, content: str) -> RemoteRefused:
     for name, alternatives in _OTHER_APIS.items():
         if any(fields <= body.keys() for fields in alternatives):
             return _other_protocol(name)
@@ -221,8 +221,8 @@ def _error_without_choices(body: Fields, content: str) -> RemoteRefused:
 
 
 def _read_reply(
-    body: Fields, choice: Fields, finish_reason: str | None, is_refused: bool
-) -> Fields:
+    body: JsonFields, choice: JsonFields, finish_reason: str | None, is_refused: bool
+) -> JsonFields:
     message = _at(choice, dict, "message")
     if message is None:
         raise _error_without_message(choice)
@@ -252,7 +252,7 @@ def _finish_word(value: object) -> str | None:
     return value if value is None or isinstance(value, str) else repr(value)
 
 
-def _error_without_message(choice: Fields) -> RemoteRefused:
+def _error_without_message(choice: JsonFields) -> RemoteRefused:
     if "text" in choice:
         return _other_protocol("the legacy completions API, with `text` instead of `message`")
     if "delta" in choice:

@@ -36,7 +36,7 @@ main = Commands(
     """,
 )
 datasets = Commands(
-    "evalcore.benchmarks",
+    "evalcore.commands.datasets",
     ["check", "fetch", "list"],
     keeping=["fetch"],
     prefix="datasets_",
@@ -46,15 +46,18 @@ main.add_command(datasets, "datasets")
 click.version_option(__version__, prog_name="evalcore")(main)
 
 
-def complete(name: str, given: Mapping[str, Any], _typed: str) -> Iterable[str] | None:
+def complete(name: str, parameters: Mapping[str, Any], _typed: str) -> Iterable[str] | None:
     """Return what a parameter may be, for shells; None: nothing is known of it."""
     from evalcore import benchmarks, extraction, prompts, rules
 
-    known = benchmarks.benchmarks()
+    shipped = benchmarks.benchmarks()
     if name in {"dataset", "names"}:
-        return known
-    benchmark = known.get(given.get("dataset") or "")
+        return shipped
+    benchmark = shipped.get(parameters.get("dataset") or "")
     if benchmark and name in {"method", "methods"}:
         return prompts.load_templates(benchmark).methods
-    found = {"extraction": extraction.RULES, "rule": benchmark.rules if benchmark else rules.RULES}
-    return found.get(name)
+    candidates = {
+        "extraction": extraction.RULES,
+        "rule": benchmark.rules if benchmark else rules.RULES,
+    }
+    return candidates.get(name)

@@ -15,7 +15,7 @@ from evalcore.scores import ScoreRow
 _SEPARATOR, _WORD = "[ _./-]", "[^ _./-]+"
 
 
-class _Document(NamedTuple):
+class _NamedDocument(NamedTuple):
     """One document of a benchmark; several with one hash have different numbers."""
 
     benchmark: str
@@ -40,25 +40,25 @@ def join_tasks(rows: Iterable[ScoreRow]) -> dict[str, str]:
     dict of str to str
         The benchmark by the name of the task, which are the same for a task on its own.
     """
-    hashes, asked = defaultdict[str, set[str]](set), defaultdict[str, set[tuple[str, str]]](set)
+    hashes, runs = defaultdict[str, set[str]](set), defaultdict[str, set[tuple[str, str]]](set)
     for row in rows:
-        asked[row.dataset].add((row.model, row.method))
+        runs[row.dataset].add((row.model, row.method))
         if row.hash is not None:
             hashes[row.dataset].add(row.hash)
     groups = list[list[str]]()
-    for task in asked:
+    for task in runs:
         same = [
             group
             for group in groups
             if all(_are_one(hashes[task], hashes[other]) for other in group)
-            and all(_are_prompts(asked[task], asked[other]) for other in group)
+            and all(_are_prompts(runs[task], runs[other]) for other in group)
         ]
         if same:
             same[0].append(task)
         else:
             groups.append([task])
     return {
-        task: _common_name(group, asked) if len(group) > 1 else task
+        task: _common_name(group, runs) if len(group) > 1 else task
         for group in groups
         for task in group
     }
@@ -111,16 +111,16 @@ def name_documents(rows: Sequence[ScoreRow], benchmarks: Mapping[str, str]) -> l
     """
     numbers = _number_equal(rows, benchmarks)
     hashed = [
-        _Document(benchmarks[row.dataset], row.hash, numbers[_run_of(row), row.hash, row.id])
+        _NamedDocument(benchmarks[row.dataset], row.hash, numbers[_run_of(row), row.hash, row.id])
         if row.hash is not None
         else None
         for row in rows
     ]
-    by_id = defaultdict[tuple[str, str], set[_Document]](set)
+    by_id = defaultdict[tuple[str, str], set[_NamedDocument]](set)
     for row, document in zip(rows, hashed, strict=True):
         if document is not None:
             by_id[document.benchmark, row.id].add(document)
-    names, taken = dict[_Document, str](), set[tuple[str, str]]()
+    names, taken = dict[_NamedDocument, str](), set[tuple[str, str]]()
     names_of_rows = list[str]()
     for row, with_hash in zip(rows, hashed, strict=True):
         benchmark = benchmarks[row.dataset]
@@ -132,10 +132,10 @@ def name_documents(rows: Sequence[ScoreRow], benchmarks: Mapping[str, str]) -> l
     return names_of_rows
 
 
-def _find_by_id(row: ScoreRow, benchmark: str, same_id: Iterable[_Document]) -> _Document:
+def _find_by_id(row: ScoreRow, benchmark: str, same_id: Iterable[_NamedDocument]) -> _NamedDocument:
     """Return the only document with the id of a row, or one that is known by its id alone."""
     documents = list(same_id)
-    return documents[0] if len(documents) == 1 else _Document(benchmark, None, row.id)
+    return documents[0] if len(documents) == 1 else _NamedDocument(benchmark, None, row.id)
 
 
 def _run_of(row: ScoreRow) -> Hashable:
@@ -154,8 +154,8 @@ def _number_equal(
     numbers = dict[tuple[Hashable, str, str], int]()
     for (_, hash_), by_run in ids.items():
         first_with = dict[str, int]()
-        for run, own in by_run.items():
-            placed = _place(list(own), first_with)
+        for run, ids_of_run in by_run.items():
+            placed = _place(list(ids_of_run), first_with)
             numbers |= {(run, hash_, id_): number for id_, number in placed.items()}
             first_with = placed | first_with
     return numbers

@@ -17,7 +17,7 @@ import httpx
 import msgspec
 
 from evalcore.chat_replies import OtherProtocolError, read_response
-from evalcore.formats import Fields
+from evalcore.formats import JsonFields
 from evalcore.records import Record
 from ngramscan import __version__
 from ngramscan.clock import now
@@ -33,14 +33,14 @@ LONGEST_COMPLETION_BYTES = 16_000_000
 """More than any model writes."""
 
 
-class Question(NamedTuple):
+class PromptRequest(NamedTuple):
     """Messages, each with `role` and `content`, and the record that the answer will complete."""
 
     record: Record
     messages: Sequence[Mapping[str, str]]
 
 
-Ask = Callable[[Question], Record]  # or it raises a RemoteError
+Ask = Callable[[PromptRequest], Record]  # or it raises a RemoteError
 
 
 class ApiKey(str):
@@ -71,9 +71,9 @@ def read_key(variable: str) -> ApiKey:
 
 def request_parameters(
     temperature: float | None, max_tokens: int | None, extras: Iterable[str]
-) -> Fields:
+) -> JsonFields:
     """Return the parameters of each request; extras, `name=value` in JSON or text, come last."""
-    parameters: Fields = {"temperature": temperature, "max_tokens": max_tokens}
+    parameters: JsonFields = {"temperature": temperature, "max_tokens": max_tokens}
     for extra in extras:
         name, _, value = extra.partition("=")
         name, option = name.strip(), OptionUse("params", extra)
@@ -94,8 +94,8 @@ def request_parameters(
 
 def ask_and_keep(
     ask: Ask,
-    questions: Sequence[Question],
-    keep: Callable[[Question, Record], str],
+    questions: Sequence[PromptRequest],
+    keep: Callable[[PromptRequest, Record], str],
     size: int,
     progress: Progress,
     unit: str,
@@ -115,13 +115,13 @@ def ask_and_keep(
 
 
 def ask_all(
-    ask: Ask, questions: Iterator[Question], size: int
-) -> Iterator[tuple[Question, Record | RemoteError]]:
+    ask: Ask, questions: Iterator[PromptRequest], size: int
+) -> Iterator[tuple[PromptRequest, Record | RemoteError]]:
     """Ask up to `size` questions at once; yield each with its answer before taking the next."""
     # An executor's threads are joined in the end: Ctrl-C would wait for a stalled request. A thread
     # for each question instead of each place would halve the questions per second.
-    todo: queue.SimpleQueue[Question | None] = queue.SimpleQueue()
-    done: queue.SimpleQueue[tuple[Question, Record | Exception]] = queue.SimpleQueue()
+    todo: queue.SimpleQueue[PromptRequest | None] = queue.SimpleQueue()
+    done: queue.SimpleQueue[tuple[PromptRequest, Record | Exception]] = queue.SimpleQueue()
     work, under_way, started = partial(_work, ask, todo, done), 0, 0
     try:
         while True:
@@ -165,13 +165,13 @@ def open_endpoint(
         most_bytes=LONGEST_COMPLETION_BYTES,
         within_s=timeout_s,
         rate=rate,
-        attempts_to_connect=4,
+        retries=replace(exchange.RETRIES, attempts_to_connect=4),
         exhausted_in_a_row=3,  # one alone may be a question that it can't cope with
     )
 
     has_answered = threading.Event()
 
-    def read(answer: httpx.Response) -> Fields:
+    def read(answer: httpx.Response) -> JsonFields:
         try:
             return read_response(answer, key.hide_in)
         except OtherProtocolError as error:
@@ -179,10 +179,10 @@ def open_endpoint(
                 raise  # the address is right, whatever a gateway sent here
             raise ServiceUnusable(str(error)) from error
 
-    def ask(question: Question) -> Record:
+    def ask(question: PromptRequest) -> Record:
         record, messages = replace(question.record, asked_at=now()), question.messages
-        asked = {**(record.parameters or {}), "model": record.model, "messages": messages}
-        text = json.dumps(asked, allow_nan=False)
+        body = {**(record.parameters or {}), "model": record.model, "messages": messages}
+        text = json.dumps(body, allow_nan=False)
         reply, attempts, seconds = service.ask(text, read)
         has_answered.set()
         return replace(record, **reply, attempts=attempts, latency_s=round(seconds, 3))

@@ -5,9 +5,10 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from evalcore.scores import NO_ANSWER, ScoreRow, SummaryRow, group_of, summarise
+from evalcore.scores import ScoreRow, SummaryRow, group_of, summarise
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, counted
+from ngramscan.reading.score_values import NO_ANSWER
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.pass_rates import PassRate
 
@@ -15,7 +16,7 @@ _Score = TypeVar("_Score", bound=ScoreRow)
 
 
 @dataclass(slots=True)
-class _Answers(Generic[_Score]):
+class _AnswersToProblem(Generic[_Score]):
     """The known answers of a run to one problem."""
 
     first: _Score
@@ -58,10 +59,10 @@ def take_passes(
     passed, notices = list[_Score](), list[str]()
     for answers in _by_run(rows, counts_no_answer):
         if shortage := _describe_shortage(answers, rate):
-            if all(one.estimate(rate) is None for one in answers):
+            if all(answers_to_problem.estimate(rate) is None for answers_to_problem in answers):
                 raise InputError(OptionUse(rate.column, rate.k), shortage)
             notices.append(f"{shortage}; they are left out")
-        passed += [_passed_row(one, rate) for one in answers]
+        passed += [_passed_row(answers_to_problem, rate) for answers_to_problem in answers]
     if n_missing := sum(row.status == NO_ANSWER for row in rows):
         treatment = "counted as wrong" if counts_no_answer else "left out"
         notices.append(f"{rate.name}: {counted(n_missing, 'output')} without an answer {treatment}")
@@ -92,23 +93,27 @@ def summarise_passes(
 
 
 def _estimate_rate(
-    answers: Sequence[_Answers[ScoreRow]], rate: PassRate
+    answers: Sequence[_AnswersToProblem[ScoreRow]], rate: PassRate
 ) -> tuple[dict[str, Any], str]:
     """Return the columns of a rate, if it is known, and what was left out."""
     # Slow to import.
     from ngramscan.statistics.two_samples import estimate_clustered_accuracy
 
     values, units = list[float](), list[str]()
-    for one in answers:
-        value = one.estimate(rate)
+    for answers_to_problem in answers:
+        value = answers_to_problem.estimate(rate)
         if value is not None:
             values.append(value)
-            units.append(one.first.id if one.first.cluster is None else one.first.cluster)
+            units.append(
+                answers_to_problem.first.id
+                if answers_to_problem.first.cluster is None
+                else answers_to_problem.first.cluster
+            )
     columns = fields_of(rate.column, estimate_clustered_accuracy(values, units)) if values else {}
     return columns, _describe_shortage(answers, rate)
 
 
-def _passed_row(answers: _Answers[_Score], rate: PassRate) -> _Score:
+def _passed_row(answers: _AnswersToProblem[_Score], rate: PassRate) -> _Score:
     value = answers.estimate(rate)
     return replace(
         answers.first,
@@ -123,12 +128,14 @@ def _passed_row(answers: _Answers[_Score], rate: PassRate) -> _Score:
     )
 
 
-def _by_run(rows: Iterable[_Score], counts_no_answer: bool) -> list[list[_Answers[_Score]]]:
+def _by_run(
+    rows: Iterable[_Score], counts_no_answer: bool
+) -> list[list[_AnswersToProblem[_Score]]]:
     """Return the answers to each problem of each run, in the order of their first rows."""
-    runs = defaultdict[Hashable, dict[Hashable, _Answers[_Score]]](dict)
+    runs = defaultdict[Hashable, dict[Hashable, _AnswersToProblem[_Score]]](dict)
     for row in rows:
         by_problem = runs[group_of(row), row.run]
-        answers = by_problem.setdefault((row.id, row.hash), _Answers(row))
+        answers = by_problem.setdefault((row.id, row.hash), _AnswersToProblem(row))
         if row.value is not None:
             answers.values.append(row.value)
         elif row.status == NO_ANSWER and counts_no_answer:
@@ -145,9 +152,9 @@ def _describe_graded(rows: Iterable[ScoreRow]) -> str:
     return f"{named}: value {graded.value:g} is neither right nor wrong"
 
 
-def _describe_shortage(answers: Sequence[_Answers[_Score]], rate: PassRate) -> str:
+def _describe_shortage(answers: Sequence[_AnswersToProblem[_Score]], rate: PassRate) -> str:
     """Say how many problems of a run have fewer answers than a rate needs; empty for none."""
-    n_short = sum(len(one.values) < rate.k for one in answers)
+    n_short = sum(len(answers_to_problem.values) < rate.k for answers_to_problem in answers)
     if not n_short:
         return ""
     name = ", ".join(filter(None, group_of(answers[0].first)))

@@ -17,9 +17,9 @@ from ngramscan.reading.row_files import csv_rows, decoded_as, read_table
 from ngramscan.reading.streams import read_bytes, read_raw
 from ngramscan.reading.yaml_files import as_type, read_text
 
-Fields = dict[str, Any]
+JsonFields = dict[str, Any]
 """The fields of a JSON object."""
-Answers = Literal["program", "text", "either"]
+AnswerPlace = Literal["program", "text", "either"]
 """Where a method has its answer: in a program, in the text, or in the text if no program has it."""
 
 
@@ -48,10 +48,10 @@ class Problem:
 
     def cluster(self, column: str) -> str:
         """Return the cluster that a column names."""
-        known = {**self.details, "subtask": self.subtask}
-        value = known.get(column)
+        fields = {**self.details, "subtask": self.subtask}
+        value = fields.get(column)
         if not isinstance(value, str) or not value.strip():
-            named = [name for name, text in known.items() if isinstance(text, str) and text]
+            named = [name for name, text in fields.items() if isinstance(text, str) and text]
             problem = f"problem {self.id} has no {column}"
             cure = f"columns that may name clusters: {some_of(named)}" if named else "leave it out"
             raise InputError(OptionUse("cluster", column), f"{problem}; {cure}")
@@ -92,7 +92,7 @@ class Benchmark:
     """How answers are compared: names in `rules.RULES`, the usual one first. Empty: judged."""
     extraction: tuple[str, ...] = ()
     """How an answer is found in a text: names in `extraction.RULES`, tried in this order."""
-    programs: Mapping[Answers, str] = field(
+    programs: Mapping[AnswerPlace, str] = field(
         default_factory=lambda: {"program": "fenced/1", "either": "fenced/1"}
     )
     """How a program is found, for each kind of answer: names in `extraction.PROGRAM_RULES`."""
@@ -105,7 +105,7 @@ class Benchmark:
 
 Parsed = tuple[list[Problem], list[str]]
 """The problems in their order, and their known faults, one sentence each."""
-Text = Annotated[str, msgspec.Meta(min_length=1)]
+NonEmptyText = Annotated[str, msgspec.Meta(min_length=1)]
 _OWN = ("id", "question", "answer")
 """Columns of a user's own questions, each with an option for its name."""
 
@@ -123,17 +123,19 @@ def _questions(benchmark: Benchmark, path: Path) -> Parsed:
 
 def _with_final_answers(problems: Sequence[Problem]) -> Parsed:
     """Replace references that are whole solutions by their final answers, and say so."""
-    found = [replace(problem, gold=find_reference(problem.gold or "")) for problem in problems]
-    changed = [new for new, old in zip(found, problems, strict=True) if new.gold != old.gold]
+    with_answers = [
+        replace(problem, gold=find_reference(problem.gold or "")) for problem in problems
+    ]
+    changed = [new for new, old in zip(with_answers, problems, strict=True) if new.gold != old.gold]
     notices = []
     if changed:
         example = f"the first is {changed[0].gold!r:.40}, of id {changed[0].id}"
         number = f"references that are solutions: {len(changed)}"
         notices.append(f"{number}; only their final answers are compared, {example}")
-    if unmarked := [problem.id for problem in found if "\n" in (problem.gold or "")]:
+    if unmarked := [problem.id for problem in with_answers if "\n" in (problem.gold or "")]:
         number = f"references of several lines without a marked answer: {len(unmarked)}"
         notices.append(f"{number}; they are compared as they are, the first is of id {unmarked[0]}")
-    return found, notices
+    return with_answers, notices
 
 
 def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Problem:
@@ -182,8 +184,8 @@ def _field_option(name: str, values: Mapping[str, Any]) -> OptionUse:
 
 def _word_sorting(benchmark: Benchmark, path: Path) -> Parsed:
     """Read the file of BIG-Bench Hard, which has no ids."""
-    file = decoded_as(Fields, path, read_bytes(path))
-    rows = as_type(file.get("examples"), list[Fields], f"{path}: examples")
+    file = decoded_as(JsonFields, path, read_bytes(path))
+    rows = as_type(file.get("examples"), list[JsonFields], f"{path}: examples")
     problems = [
         _question(f"{path}: row {number + 1}", {**row, "id": f"word_sorting-{number}"}, benchmark)
         for number, row in enumerate(rows)
@@ -234,7 +236,7 @@ def _answerbench(benchmark: Benchmark, path: Path) -> Parsed:
 
 class _Olympiad(msgspec.Struct):
     id: int | str
-    question: Text
+    question: NonEmptyText
     context: str | None = None
     solution: list[str] | None = None
 
@@ -242,7 +244,7 @@ class _Olympiad(msgspec.Struct):
 class _OlympiadAnswer(_Olympiad, kw_only=True):
     final_answer: Annotated[list[str], msgspec.Meta(min_length=1)]
     is_multiple_answer: bool
-    answer_type: Text
+    answer_type: NonEmptyText
     unit: str | None = None
     error: str | None = None
 
@@ -254,7 +256,7 @@ def _olympiadbench(benchmark: Benchmark, path: Path) -> Parsed:
     for place, values in read_table(path):
         row = as_type(values, kind, place)
         text = f"{row.context}\n{row.question}" if row.context else row.question
-        details: Fields = {"solution": row.solution or []}
+        details: JsonFields = {"solution": row.solution or []}
         gold, fields = None, {}
         if isinstance(row, _OlympiadAnswer):
             gold, fields = ", ".join(row.final_answer), _answer_fields(row, place)
@@ -308,12 +310,12 @@ def _aicrypto(_benchmark: Benchmark, *paths: Path) -> Parsed:
     problems = []
     for path in paths:
         text, number = read_text(path).strip(), path.stem.removeprefix("problem")
-        found = _HEADING.findall(text)
-        if [heading[0] for heading in found] != [number]:
-            there = " and ".join(heading[0] for heading in found) or "none"
+        headings = _HEADING.findall(text)
+        if [heading[0] for heading in headings] != [number]:
+            numbers = " and ".join(heading[0] for heading in headings) or "none"
             expected = f"one \\paragraph{{Problem {number} (P points)}}"
-            raise InputError(path, f"problems with points: {there}; expected {expected}")
-        exam, details = path.parent.name, {"points": int(found[0][1])}
+            raise InputError(path, f"problems with points: {numbers}; expected {expected}")
+        exam, details = path.parent.name, {"points": int(headings[0][1])}
         problems.append(Problem(f"{exam}/{path.stem}", text, None, exam, details=details))
     points = sum(problem.details["points"] for problem in problems)
     difference = f"the points add up to {points}; the benchmark has 330"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
-Answer = str | int
+JudgeVerdict = str | int
 
 
 class VerdictForm(NamedTuple):
@@ -42,7 +42,7 @@ class _Statement(NamedTuple):
 
     line: int
     weight: _Weight
-    answer: Answer | None
+    answer: JudgeVerdict | None
     text: str
 
 
@@ -103,7 +103,7 @@ _POINTS = (
 )
 
 
-def read_verdict(form: VerdictForm, reply: str) -> Answer:
+def read_verdict(form: VerdictForm, reply: str) -> JudgeVerdict:
     """Return the one verdict of a reply: a label as the form spells it, or a number of points.
 
     Raises a ValueError if there is none, or if the reply contradicts itself.
@@ -117,14 +117,20 @@ def read_verdict(form: VerdictForm, reply: str) -> Answer:
     if not statements:
         raise ValueError(f"no {form.expected} in the reply")
     heaviest = max(statement.weight for statement in statements)
-    last = max(one.line for one in statements if one.weight == heaviest)
+    last = max(statement.line for statement in statements if statement.weight == heaviest)
     # A lighter statement before the verdict led to it; one after it would correct it.
-    decisive = [one for one in statements if one.weight == heaviest or one.line >= last]
-    if unclear := [one.text for one in decisive if one.answer is None]:
+    decisive = [
+        statement
+        for statement in statements
+        if statement.weight == heaviest or statement.line >= last
+    ]
+    if unclear := [statement.text for statement in decisive if statement.answer is None]:
         raise ValueError(f"no {form.expected} in the reply, which says {unclear[0][:100]!r}")
     if _REVERSAL.search("\n".join(reply.split("\n")[last + 1 :])):
         raise ValueError("the reply takes its verdict back")
-    answers = list(dict.fromkeys(one.answer for one in decisive if one.answer is not None))
+    answers = list(
+        dict.fromkeys(statement.answer for statement in decisive if statement.answer is not None)
+    )
     if len(answers) > 1:
         raise ValueError(f"the reply says both {' and '.join(map(str, answers))}")
     return answers[0]
@@ -213,7 +219,7 @@ def _lines_of(reply: str) -> list[tuple[int, str]]:
     except (ValueError, RecursionError):
         fields = None
     raw = reply.split("\n")
-    if isinstance(fields, list) and all(isinstance(one, tuple) for one in fields):
+    if isinstance(fields, list) and all(isinstance(pair, tuple) for pair in fields):
         raw = [_field_line(name, value) for name, value in fields]
     lines = list[tuple[int, str]]()
     for line, full_text in enumerate(raw):
@@ -284,7 +290,7 @@ def _lone_statement(
         yield _Statement(line, _Weight.LONE, answer, text)
 
 
-def _answer_in(form: VerdictForm, value: str, may_be_other: bool) -> Answer | None:
+def _answer_in(form: VerdictForm, value: str, may_be_other: bool) -> JudgeVerdict | None:
     """Return the verdict that a text is, with an explanation at most; None: it is none.
 
     A number that `may_be_other` than a verdict needs its total, such as `6/7`.

@@ -50,12 +50,12 @@ class LabelShareRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Sample:
+class JudgeSample:
     """Some outputs of each stratum, drawn without replacement."""
 
     per: Sequence[str]
     seed: int
-    drawn: Mapping[Stratum, Sequence[ScoreKey]]
+    keys: Mapping[Stratum, Sequence[ScoreKey]]
     sizes: Mapping[Stratum, int]
     """All outputs of each stratum."""
 
@@ -64,20 +64,21 @@ class Sample:
         """The number of outputs for which each drawn one stands."""
         return {
             key: self.sizes[stratum] / len(keys)
-            for stratum, keys in self.drawn.items()
+            for stratum, keys in self.keys.items()
             for key in keys
         }
 
     @property
     def described(self) -> str:
         """The sizes of the sample and of the population, in words."""
-        of = f"{len(self.weights):,} of {sum(self.sizes.values()):,} outputs"
-        return f"{of} drawn from {len(self.sizes)} strata ({', '.join(self.per)}), seed {self.seed}"
+        outputs = f"{len(self.weights):,} of {sum(self.sizes.values()):,} outputs"
+        strata = f"{len(self.sizes)} strata ({', '.join(self.per)})"
+        return f"{outputs} drawn from {strata}, seed {self.seed}"
 
 
 def draw_sample(
     outputs: Mapping[ScoreKey, Stratum], number: int, per: Sequence[str], seed: int
-) -> Sample:
+) -> JudgeSample:
     """Draw so many outputs from each stratum; all of a stratum that has no more.
 
     Whether an output is drawn depends on the seed, its names and those of the others in its
@@ -86,12 +87,12 @@ def draw_sample(
     strata: dict[Stratum, list[ScoreKey]] = defaultdict(list)
     for key in sorted(outputs, key=lambda key: sha256(repr((seed, *key)).encode()).digest()):
         strata[outputs[key]].append(key)
-    drawn = {stratum: keys[:number] for stratum, keys in strata.items()}
-    return Sample(per, seed, drawn, Counter(outputs.values()))
+    drawn_keys = {stratum: keys[:number] for stratum, keys in strata.items()}
+    return JudgeSample(per, seed, drawn_keys, Counter(outputs.values()))
 
 
 def make_label_shares(
-    rows: Iterable[ScoreRow], rules: Iterable[str], scale: Iterable[str], sample: Sample
+    rows: Iterable[ScoreRow], rules: Iterable[str], scale: Iterable[str], sample: JudgeSample
 ) -> Iterator[LabelShareRow]:
     """Yield the share of each label of each judge, whose rule is `judge:NAME`.
 
@@ -102,11 +103,15 @@ def make_label_shares(
     for rule in rules:
         strata = [
             (Counter(labels.get((rule, key)) for key in keys), sample.sizes[stratum])
-            for stratum, keys in sample.drawn.items()
+            for stratum, keys in sample.keys.items()
         ]
         in_all = sum((counts for counts, _ in strata), Counter[str | None]())
-        found = [*scale, *sorted(filter(None, in_all)), *([None] if None in in_all else [])]
-        for label in dict.fromkeys(found):
+        labels_with_rows = [
+            *scale,
+            *sorted(filter(None, in_all)),
+            *([None] if None in in_all else []),
+        ]
+        for label in dict.fromkeys(labels_with_rows):
             share = stratified_share([(n[label], n.total(), size) for n, size in strata])
             yield LabelShareRow(
                 rule=rule,

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evalcore.scores import NO_ANSWER, GroupedRow, ScoreRow, group_of, key_of, read_scores
+from evalcore.scores import GroupedRow, ScoreRow, group_of, key_of, read_scores
 from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError
 from ngramscan.messages import counted
 from ngramscan.reading.row_files import Table, name_of, read_table
+from ngramscan.reading.score_values import NO_ANSWER
 
 Labels = NDArray[np.float64]
 """The label of each score; nan where there is none."""
@@ -25,7 +26,7 @@ _NAMES = ("dataset", "model", "epoch")
 
 
 @dataclass(frozen=True, slots=True)
-class _Label:
+class _PlacedLabel:
     place: str
     row: ScoreRow
 
@@ -94,17 +95,19 @@ def _as_verdicts(placed: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, di
     ]
 
 
-def _rows_of(table: Table, placed: Any) -> Iterator[_Label]:
+def _rows_of(table: Table, placed: Any) -> Iterator[_PlacedLabel]:
     completed: Any = complete_table(placed).rows
     if not completed:
         raise InputError(name_of(table), "no labels")
     for (place, _), row in zip(completed, read_scores(completed, ScoreRow), strict=True):
         if row.value is not None:
-            yield _Label(place, row)
+            yield _PlacedLabel(place, row)
 
 
-def _by_output(labels: Iterator[_Label], names: Sequence[str]) -> dict[tuple[Any, ...], _Label]:
-    by_output = dict[tuple[Any, ...], _Label]()
+def _by_output(
+    labels: Iterator[_PlacedLabel], names: Sequence[str]
+) -> dict[tuple[Any, ...], _PlacedLabel]:
+    by_output = dict[tuple[Any, ...], _PlacedLabel]()
     for label in labels:
         first = by_output.setdefault(tuple(getattr(label.row, name) for name in names), label)
         if first is not label:
@@ -117,7 +120,7 @@ def _by_output(labels: Iterator[_Label], names: Sequence[str]) -> dict[tuple[Any
     return by_output
 
 
-def _refuse_other_document(label: _Label, score: ScoreRow) -> None:
+def _refuse_other_document(label: _PlacedLabel, score: ScoreRow) -> None:
     if label.row.hash and score.hash and label.row.hash != score.hash:
         problem = f"id {score.id} of {score.method} is about another document in the scores"
         raise InputError(label.place, f"{problem}: their hashes differ")
@@ -152,14 +155,14 @@ def _doubts(labels: Labels, scores: Sequence[ScoreRow]) -> Iterator[str]:
             )
 
 
-def labels_of_methods(pairs: Any) -> Mapping[str, Labels]:
-    """Return the labels of both methods of pairs; 0 where a method gave no answer, which is wrong.
+def labels_of_methods(pairs: Any) -> tuple[Labels, Labels]:
+    """Return the labels of baseline and treatment; 0 where a method gave no answer, which is wrong.
 
     Pairs in which an output with an answer has no label have nan for both.
     """
-    found = {}
-    for end in ("1", "2"):
-        has_no_answer = pairs[f"value_{end}"].isna()
-        found[end] = pairs[f"label_{end}"].mask(has_no_answer, 0.0).to_numpy(dtype=float)
-    is_incomplete = np.isnan(found["1"]) | np.isnan(found["2"])
-    return {end: np.where(is_incomplete, np.nan, values) for end, values in found.items()}
+    baseline, treatment = (
+        pairs[f"label_{side}"].mask(pairs[f"value_{side}"].isna(), 0.0).to_numpy(dtype=float)
+        for side in ("baseline", "treatment")
+    )
+    is_incomplete = np.isnan(baseline) | np.isnan(treatment)
+    return np.where(is_incomplete, np.nan, baseline), np.where(is_incomplete, np.nan, treatment)

@@ -10,16 +10,17 @@ from ngramscan.statistics.pass_rates import PassRate
 
 # Types of options that several commands have.
 Name = Annotated[str | None, Option(metavar="NAME")]
-Names = Annotated[str | Sequence[str], Option(metavar="NAME")]
+OptionNames = Annotated[str | Sequence[str], Option(metavar="NAME")]
+Methods = Annotated[str | Sequence[str], Option(metavar="METHOD")]
 ColumnName = Annotated[str | None, Option(metavar="COLUMN")]
 ColumnNames = Annotated[str | Sequence[str], Option(metavar="COLUMNS")]
-File = Annotated[str | Path | None, Option(metavar="FILE")]
+OptionalFile = Annotated[str | Path | None, Option(metavar="FILE")]
 FileOrFolder = Annotated[str | Path | None, Option(metavar="PATH")]
 Limit = Annotated[int | None, Option(least=1)]
-Difference = Annotated[float, Option(over=0, most=1)]
-Draws = Annotated[int, Option(metavar="N", least=100)]
+LeastDifference = Annotated[float, Option(over=0, most=1)]
+DrawCount = Annotated[int, Option(metavar="N", least=100)]
 Seed = Annotated[int, Option(least=0)]
-_Field = Annotated[str, Option(metavar="COLUMN", heading=READING, is_rare=True)]
+_FieldName = Annotated[str, Option(metavar="COLUMN", heading=READING, is_rare=True)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +42,9 @@ class BenchmarkOptions:
 
     dataset: Name = None
     data: FileOrFolder = None
-    id_field: _Field = "id"
-    question_field: _Field = "question"
-    answer_field: _Field = "answer"
+    id_field: _FieldName = "id"
+    question_field: _FieldName = "question"
+    answer_field: _FieldName = "answer"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.estimates import Estimate
 from ngramscan.statistics.judged_means import JudgedMean
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 from ngramscan.statistics.planning import (
     Design,
     McNemarDesign,
@@ -66,7 +66,7 @@ class Comparison:
     baseline: float
     treatment: float
     difference: Estimate
-    p: PValue
+    p: ComputedPValue
     p_exact: float | None
     size: float
     """The sum of the weights of the pairs; without weights, their number."""
@@ -119,21 +119,21 @@ def compare_pairs(
     """
     both, numbers, weighing = _in_order(baseline, treatment, problems, weights)
     missing = np.isnan(both)
-    kept = ~missing.any(axis=0) | (settings.no_answer == "wrong")
-    if not kept.any():
+    is_compared = ~missing.any(axis=0) | (settings.no_answer == "wrong")
+    if not is_compared.any():
         raise ValueError(_EXPECTED)
     is_plain = np.unique(numbers).size == numbers.size and np.ptp(weighing) == 0
-    values = np.where(missing, 0.0, both)[:, kept]
+    values = np.where(missing, 0.0, both)[:, is_compared]
     differences = values[1] - values[0]
     signs = round_float_noise(differences)
     more, less = int((signs > 0).sum()), int((signs < 0).sum())
-    weighing, size = weighing[kept], float(weighing[kept].sum())
+    weighing, size = weighing[is_compared], float(weighing[is_compared].sum())
     weighing = weighing / weighing.min()  # a problem weighs at least 1
     sums, sizes, p_exact = differences, None, None
     design: Design | None
     mean: BoundedMean | ClusteredMean | None = None
     if not is_plain:
-        groups = np.unique(numbers[kept], return_inverse=True)[1]
+        groups = np.unique(numbers[is_compared], return_inverse=True)[1]
         sums = np.bincount(groups, weights=differences * weighing)
         sizes = np.bincount(groups, weights=weighing)
         if has_clusters:
@@ -141,7 +141,7 @@ def compare_pairs(
     if is_plain and is_binary(both[~missing]):
         p_exact = mcnemar(less, more)
         note = "" if more + less else "no pair differs"
-        p = PValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
+        p = ComputedPValue(mid_p_mcnemar(less, more), "mid-p McNemar", more + less, note=note)
         difference = _binary_difference(values, settings, generator)
         design = McNemarDesign((more + less) / differences.size)
     else:
@@ -188,30 +188,34 @@ def correct_pairs(
         Means, difference and test by all judged pairs and the labelled ones; None if no pair has
         labels.
     """
-    both, given = (
-        np.stack([np.asarray(one, dtype=np.float64) for one in two]) for two in (judged, labels)
+    both, label_values = (
+        np.stack([np.asarray(side, dtype=np.float64) for side in sides])
+        for sides in (judged, labels)
     )
     missing = np.isnan(both)
-    kept = ~missing.any(axis=0) | (settings.no_answer == "wrong")
-    values, given = np.where(missing, 0.0, both)[:, kept], given[:, kept]
-    can_err = ~missing[:, kept].all(axis=0)
-    if np.isnan(given[:, can_err]).all():
+    is_compared = ~missing.any(axis=0) | (settings.no_answer == "wrong")
+    values, label_values = (
+        np.where(missing, 0.0, both)[:, is_compared],
+        label_values[:, is_compared],
+    )
+    can_err = ~missing[:, is_compared].all(axis=0)
+    if np.isnan(label_values[:, can_err]).all():
         return None
-    numbers = np.arange(kept.size) if problems is None else np.asarray(problems)
-    weighing = np.broadcast_to(np.asarray(weights, dtype=np.float64), kept.shape)
+    numbers = np.arange(is_compared.size) if problems is None else np.asarray(problems)
+    weighing = np.broadcast_to(np.asarray(weights, dtype=np.float64), is_compared.shape)
     mean = JudgedMean(
         values[1] - values[0],
-        given[1] - given[0],
+        label_values[1] - label_values[0],
         -1,
         1,
-        numbers[kept],
-        weighing[kept],
+        numbers[is_compared],
+        weighing[is_compared],
         can_err,
     )
     return replace(
         result,
-        baseline=min(max(mean.correct(values[0], given[0]), 0.0), 1.0),
-        treatment=min(max(mean.correct(values[1], given[1]), 0.0), 1.0),
+        baseline=min(max(mean.correct(values[0], label_values[0]), 0.0), 1.0),
+        treatment=min(max(mean.correct(values[1], label_values[1]), 0.0), 1.0),
         difference=mean.estimate(settings.level),
         p=mean.test(0.0),
         p_exact=None,
@@ -236,7 +240,7 @@ def _mean_difference(
     sizes: ArrayLike | None,
     settings: Settings,
     generator: np.random.Generator,
-) -> tuple[Estimate, PValue, Design | None]:
+) -> tuple[Estimate, ComputedPValue, Design | None]:
     """Return the mean difference with its interval, the p-value of the wanted test, its power."""
     if settings.graded_test == "bootstrap-t":
         difference, p = _bootstrapped(sums, sizes, settings, generator)
@@ -258,7 +262,7 @@ def _mean_difference(
 
 def _tilted(
     mean: BoundedMean | ClusteredMean, sums: Floats, level: float
-) -> tuple[Estimate, PValue]:
+) -> tuple[Estimate, ComputedPValue]:
     """Return a mean by tilting, whose p-value is at least that of sign flips if few sums differ.
 
     Where most problems are ties, the variance has as few degrees of freedom as there are others,
@@ -288,7 +292,7 @@ def _bootstrapped(
     sums: Floats, sizes: ArrayLike | None, settings: Settings, generator: np.random.Generator
 ) -> MeanDifference:
     """Return the bootstrap estimate, with limits cut at ±1, the largest possible difference."""
-    found, p = bootstrap_t(sums, generator, sizes, settings.resamples, settings.level)
-    if found.low is not None and found.high is not None:
-        found = replace(found, low=max(found.low, -1.0), high=min(found.high, 1.0))
-    return MeanDifference(found, p)
+    estimate, p = bootstrap_t(sums, generator, sizes, settings.resamples, settings.level)
+    if estimate.low is not None and estimate.high is not None:
+        estimate = replace(estimate, low=max(estimate.low, -1.0), high=min(estimate.high, 1.0))
+    return MeanDifference(estimate, p)

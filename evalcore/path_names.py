@@ -137,8 +137,8 @@ def _ids_of_groups(
     """Return the ids of the tables of each group, but for tables that can't be read."""
     ids = defaultdict[str, list[frozenset[str]]](list)
     for path, group in groups.items():
-        if known := ids_of(path):
-            ids[group].append(known)
+        if ids_of_file := ids_of(path):
+            ids[group].append(ids_of_file)
     return ids
 
 

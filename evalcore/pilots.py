@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from evalcore.answer_table import Frame
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.planning import Design, McNemarDesign, TiltingDesign, normal_sample
+from ngramscan.statistics.resampling import Floats
 from ngramscan.statistics.two_samples import is_binary
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-Frame: TypeAlias = "pd.DataFrame"
-Floats: TypeAlias = NDArray[np.float64]
+_VALUES = ["value_baseline", "value_treatment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +46,7 @@ class Variation:
 
 
 @dataclass(frozen=True, slots=True)
-class Clusters:
+class AssumedClusters:
     """Clusters of problems, such as the questions about one text."""
 
     size: int = 1
@@ -63,7 +59,7 @@ class Clusters:
         return 1 + (self.size - 1) * self.correlation
 
 
-def make_design(variation: Variation, epochs: int, clusters: Clusters) -> Design:
+def make_design(variation: Variation, epochs: int, clusters: AssumedClusters) -> Design:
     """Return the design of a comparison; its units are clusters of problems.
 
     Single right and wrong answers to independent problems get McNemar's test, all others tilting.
@@ -71,8 +67,8 @@ def make_design(variation: Variation, epochs: int, clusters: Clusters) -> Design
     is_single = epochs == 1 and clusters.size == 1
     if variation.discordance is not None and is_single:
         return McNemarDesign(variation.discordance)
-    of_unit = variation.variance(epochs) * clusters.variance_factor / clusters.size
-    spread = math.sqrt(of_unit)
+    unit_variance = variation.variance(epochs) * clusters.variance_factor / clusters.size
+    spread = math.sqrt(unit_variance)
     if variation.deviations is None:
         return TiltingDesign(normal_sample(spread))
     deviations = variation.deviations * (spread / variation.deviations.std(ddof=1))
@@ -85,17 +81,17 @@ def measure_pilot(pairs: Frame) -> Variation | None:
     `pairs` are those of `find_pairs` whose results are known. A missing answer is wrong. If one
     method has a single answer to each problem, only the first answers of the other count.
     """
-    pairs = pairs.assign(**{name: pairs[name].fillna(0.0) for name in ("value_1", "value_2")})
-    answers = [pairs.drop_duplicates(f"place_{side}") for side in (1, 2)]
+    pairs = pairs.assign(**{name: pairs[name].fillna(0.0) for name in _VALUES})
     by_problem = [
-        each.groupby("problem")[f"value_{side}"] for side, each in enumerate(answers, start=1)
+        pairs.drop_duplicates(f"position_{side}").groupby("problem")[f"value_{side}"]
+        for side in ("baseline", "treatment")
     ]
     counts = np.stack([grouped.count() for grouped in by_problem])
     is_repeated = (counts > 1).all(axis=0)
     if not is_repeated.any() and counts.max() > 1:
         return measure_pilot(pairs.drop_duplicates("problem"))
-    first, second = (grouped.mean().to_numpy() for grouped in by_problem)
-    differences = second - first
+    baseline, treatment = (grouped.mean().to_numpy() for grouped in by_problem)
+    differences = treatment - baseline
     if differences.size < 2 or not np.ptp(differences):
         return None
     between, within, epochs = float(differences.var(ddof=1)), None, 1
@@ -104,8 +100,8 @@ def measure_pilot(pairs: Frame) -> Variation | None:
         noise = variances / counts[:, is_repeated]
         within, epochs = float(variances.sum(axis=0).mean()), round(float(counts.mean()))
         between = max(0.0, between - float(noise.sum(axis=0).mean()))
-    values = pairs[["value_1", "value_2"]].to_numpy()
-    discordant = first * (1 - second) + second * (1 - first)
+    values = pairs[_VALUES].to_numpy()
+    discordant = baseline * (1 - treatment) + treatment * (1 - baseline)
     return Variation(
         between=between,
         within=within,
@@ -124,12 +120,12 @@ def assume_variation(
     `agreement` is the share of problems on which both methods are right or both are wrong; None:
     as if they were independent. `self_agreement` is the same of two answers of one method.
     """
-    first, second = accuracies
-    discordance = first * (1 - second) + second * (1 - first)
+    baseline, treatment = accuracies
+    discordance = baseline * (1 - treatment) + treatment * (1 - baseline)
     if agreement is not None:
         discordance = 1 - agreement
-        _check_agreement(first, second, agreement)
-    variance = discordance - (second - first) ** 2
+        _check_agreement(baseline, treatment, agreement)
+    variance = discordance - (treatment - baseline) ** 2
     within = None
     if self_agreement is not None:
         within = 1 - self_agreement
@@ -147,8 +143,10 @@ def assume_variation(
     )
 
 
-def _check_agreement(first: float, second: float, agreement: float) -> None:
-    least, most = abs(1 - first - second), 1 - abs(second - first)
+def _check_agreement(baseline: float, treatment: float, agreement: float) -> None:
+    least, most = abs(1 - baseline - treatment), 1 - abs(treatment - baseline)
     if not round(least, 9) <= round(agreement, 9) <= round(most, 9):
-        problem = f"expected {least:.3g} to {most:.3g} for accuracies of {first:g} and {second:g}"
+        problem = (
+            f"expected {least:.3g} to {most:.3g} for accuracies of {baseline:g} and {treatment:g}"
+        )
         raise InputError(OptionUse("agreement", agreement), problem)

@@ -4,25 +4,24 @@ Problems of one value of `--on` have the same prevalence, so they are one group,
 is permuted and flipped; each counts once. With `--cluster` clusters of groups are independent.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from evalcore.options import ColumnName, Draws, File, Seed
-from evalcore.pairing import (
+from evalcore.answer_table import (
     CELL,
     NOT_ANSWERED,
     Frame,
-    PairBy,
     describe_documents,
-    find_pairs,
-    left_out,
-    overlap_of_pairs,
-    to_table,
+    make_answer_table,
 )
+from evalcore.messages import CellLevels, Messages, describe_left_out
+from evalcore.options import ColumnName, DrawCount, OptionalFile, Seed
+from evalcore.pairing import describe_overlap_of_pairs, find_pairs
+from evalcore.score_options import PairBy
 from evalcore.scores import read_all
 from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError, some_of
@@ -44,7 +43,7 @@ SAME_COUNTS = "no corrected slope: the two corpora have the same counts"
 SHARED_NOISE = "slopes are corrected with {}, but not for noise that both corpora share"
 NO_SLOPE = "no slope: the counts do not vary, or only with covariates"
 PREVALENCE, ALSO, PLACEBO = "prevalence", "also", "placebo"
-Counts = Mapping[str, float]
+GroupCounts = Mapping[str, float]
 """The count of each group."""
 
 
@@ -79,10 +78,10 @@ class ProblemOptions:
     count: ColumnName = None
     covariate: Annotated[str | Sequence[str], Option(metavar="COLUMN")] = ()
     without: Annotated[str | Sequence[str], Option(metavar="GROUP")] = ()
-    also: File = None
-    placebo: File = None
+    also: OptionalFile = None
+    placebo: OptionalFile = None
     level: Level = 0.95
-    resamples: Draws = 10_000
+    resamples: DrawCount = 10_000
     seed: Seed = 1
     cluster: ColumnName = None
 
@@ -148,7 +147,7 @@ class SlopeRow:
     slope is not a finding."""
 
 
-class _Cell(NamedTuple):
+class _GroupedCell(NamedTuple):
     """The answers of a method, or the pairs of answers of two, by groups."""
 
     names: Mapping[str, Any]
@@ -162,7 +161,7 @@ class _CountSet(NamedTuple):
 
     name: str
     role: str
-    counts: Counts
+    counts: GroupCounts
 
 
 class _Correction(NamedTuple):
@@ -187,71 +186,86 @@ def link_problems(
     runs: Sequence[str],
     options: ProblemOptions,
     pair_by: PairBy = "hash",
-) -> tuple[list[SlopeRow], dict[str, Any]]:
+) -> tuple[list[SlopeRow], Messages]:
     """Link the prevalence of problems to the accuracy of methods.
 
     Return the rows and the messages that belong to them.
     """
     completed = complete_table(scores)
-    given: Any = completed.rows
+    score_rows: Any = completed.rows
     if pair_by == "id":
-        given = [(place, row | {"hash": None}) for place, row in given]
-    rows, _ = read_all([given], rules, runs)
-    table = to_table(rows)
+        score_rows = [(place, row | {"hash": None}) for place, row in score_rows]
+    rows, _ = read_all([score_rows], rules, runs)
+    table = make_answer_table(rows)
     column = options.on.partition("=")[0]
     if column == "id":
         _refuse_shared_ids(table)
-    problems = _problems(given, column, options.cluster, options.covariate)
-    known = [*problems["on"].unique()]
-    if wrong := [group for group in options.without if group not in known]:
-        problem = f"no such value of {column}; available: {some_of(known)}"
-        raise InputError(OptionUse("without", wrong[0]), problem)
-    sets = _read_sets(counts, options, known)
-    cells, messages = _cells(table, problems)
-    messages["notices"] = [
-        *(f"{name_of(scores)}: {remark}" for remark in completed.remarks),
-        *describe_documents(table),
-        *messages["notices"],
+    problems = _describe_problems(score_rows, column, options.cluster, options.covariate)
+    groups = [*problems["on"].unique()]
+    if unknown := [group for group in options.without if group not in groups]:
+        problem = f"no such value of {column}; available: {some_of(groups)}"
+        raise InputError(OptionUse("without", unknown[0]), problem)
+    count_sets = _read_count_sets(counts, options, groups)
+    cells, cell_messages = _make_cells(table, problems)
+    remarks = [f"{name_of(scores)}: {remark}" for remark in completed.remarks]
+    messages = Messages(notices=[*remarks, *describe_documents(table)]) + cell_messages
+    slopes = [
+        _make_row(cell, count_set, count_sets, options)
+        for count_set in count_sets
+        for cell in cells
     ]
-    found = [_row(cell, one, sets, options) for one in sets for cell in cells]
-    if all(row.slope is None for row in found):
+    if all(row.slope is None for row in slopes):
         problem = "no slope: all counts are equal, or fewer than three groups have one"
         raise InputError(name_of(counts), problem)
-    for name, _, each in sets:
-        if lacking := [group for group in known if group not in {*each, *options.without}]:
-            first = f"{name}: {len(lacking):,} of {len(known):,} values of {column}"
-            messages["notices"].append(f"{first} without a count left out: {some_of(lacking)}")
-    if instrument := _instrument(sets):
-        messages["notices"].append(SHARED_NOISE.format(instrument.name))
-    adjusted = holm([row.p for row in found])
-    return [replace(row, p_adjusted=p) for row, p in zip(found, adjusted, strict=True)], messages
+    messages += Messages(notices=[*_describe_uncounted(count_sets, groups, column, options)])
+    if instrument := _find_instrument(count_sets):
+        messages.notices.append(SHARED_NOISE.format(instrument.name))
+    adjusted = holm([row.p for row in slopes])
+    return [replace(row, p_adjusted=p) for row, p in zip(slopes, adjusted, strict=True)], messages
 
 
-def _read_sets(counts: Table, options: ProblemOptions, known: Sequence[str]) -> Sequence[_CountSet]:
+def _describe_uncounted(
+    count_sets: Sequence[_CountSet], groups: Sequence[str], column: str, options: ProblemOptions
+) -> Iterator[str]:
+    """Say which groups of the scores have no count."""
+    for count_set in count_sets:
+        expected = {*count_set.counts, *options.without}
+        if uncounted := [group for group in groups if group not in expected]:
+            n = f"{len(uncounted):,} of {len(groups):,} values of {column}"
+            yield f"{count_set.name}: {n} without a count left out: {some_of(uncounted)}"
+
+
+def _read_count_sets(
+    counts: Table, options: ProblemOptions, groups: Sequence[str]
+) -> list[_CountSet]:
     """Return the counts of each table and index, those that are asked about first."""
     column, _, key = options.on.partition("=")
-    sets = []
+    count_sets = []
     tables = {PREVALENCE: counts, ALSO: options.also, PLACEBO: options.placebo}
     for role, table in tables.items():
         if table is None:
             continue
-        for index, each in read_counts(table, key or column, options.count).items():
-            if each.keys().isdisjoint(known):
-                problem = f"no {column} of the scores has a count; they have {some_of(known)}"
-                raise InputError(name_of(table), f"{problem}, the counts {some_of([*each])}")
+        for index, by_group in read_counts(table, key or column, options.count).items():
+            if by_group.keys().isdisjoint(groups):
+                problem = f"no {column} of the scores has a count; they have {some_of(groups)}"
+                raise InputError(name_of(table), f"{problem}, the counts {some_of([*by_group])}")
             is_asked_about = role == PREVALENCE
             name = (index or role) if is_asked_about else f"{role} {index}".strip()
-            sets.append(_CountSet(name, role, each))
+            count_sets.append(_CountSet(name, role, by_group))
             if options.without and is_asked_about:
-                rest = {name: n for name, n in each.items() if name not in options.without}
-                without = f"{name} without {', '.join(options.without)}"
-                sets.append(_CountSet(without, role, rest))
-    return sets
+                remaining = {
+                    group: count
+                    for group, count in by_group.items()
+                    if group not in options.without
+                }
+                name_without = f"{name} without {', '.join(options.without)}"
+                count_sets.append(_CountSet(name_without, role, remaining))
+    return count_sets
 
 
-def _instrument(sets: Sequence[_CountSet]) -> _CountSet | None:
-    """Return the counts of `--also`, the first of several; None: there are none."""
-    return next((each for each in sets if each.role == ALSO), None)
+def _find_instrument(count_sets: Sequence[_CountSet]) -> _CountSet | None:
+    """Return the counts of `--also`, the first of several; None without `--also`."""
+    return next((count_set for count_set in count_sets if count_set.role == ALSO), None)
 
 
 def _refuse_shared_ids(table: Frame) -> None:
@@ -267,28 +281,32 @@ def _refuse_shared_ids(table: Frame) -> None:
         raise InputError("scores", problem)
 
 
-def _problems(given: Any, on: str, cluster: str | None, covariates: Sequence[str]) -> Frame:
+def _describe_problems(
+    score_rows: Any, on: str, cluster: str | None, covariates: Sequence[str]
+) -> Frame:
     """Return the group of each problem (`on`), its cluster and its covariates.
 
     Problems are named by task, id and hash. Without a name of clusters, each group is one.
     """
     import pandas as pd
 
-    columns = [*given[0][1]]
+    columns = [*score_rows[0][1]]
     refuse_other("on", on, columns)
     refuse_other("cluster", [cluster] if cluster else [], columns)
     refuse_other("covariate", covariates, columns)
-    found: dict[tuple[str, str, str], tuple[Any, ...]] = {}
-    for place, row in given:
+    descriptions: dict[tuple[str, str, str], tuple[Any, ...]] = {}
+    for place, row in score_rows:
         labels = key_in(place, row, on), key_in(place, row, cluster or on)
         numbers = [number_in(place, row, name) for name in covariates]
         problem = str(row["dataset"]), str(row["id"]), str(row.get("hash") or "")
-        if found.setdefault(problem, (*labels, *numbers)) != (*labels, *numbers):
-            named = ", ".join(filter(None, [on, cluster, *covariates]))
-            raise InputError(place, f"another row of id {problem[1]} has another value of {named}")
-    table = pd.DataFrame.from_dict(found, orient="index").rename(columns={0: "on", 1: "cluster"})
+        if descriptions.setdefault(problem, (*labels, *numbers)) != (*labels, *numbers):
+            described = ", ".join(filter(None, [on, cluster, *covariates]))
+            text = f"another row of id {problem[1]} has another value of {described}"
+            raise InputError(place, text)
+    table = pd.DataFrame.from_dict(descriptions, orient="index")
+    table = table.rename(columns={0: "on", 1: "cluster"})
     _refuse_split_groups(table, on, cluster)
-    return table.set_index(pd.Index([*found], tupleize_cols=False))
+    return table.set_index(pd.Index([*descriptions], tupleize_cols=False))
 
 
 def _refuse_split_groups(problems: Frame, on: str, cluster: str | None) -> None:
@@ -305,62 +323,98 @@ def _refuse_split_groups(problems: Frame, on: str, cluster: str | None) -> None:
     raise InputError(OptionUse("cluster", cluster), f"{where}; {cure}")
 
 
-def _cells(table: Frame, problems: Frame) -> tuple[list[_Cell], dict[str, Any]]:
+class _ValuedAnswers(NamedTuple):
+    """The answers of a method with their values, or pairs of answers with their differences."""
+
+    names: dict[str, Any]
+    answers: Frame
+    """`y` is the value, `source` the problem, `lowest_level` how much is known."""
+    overlap: str = ""
+
+
+def _make_cells(table: Frame, problems: Frame) -> tuple[list[_GroupedCell], Messages]:
     """Return the methods of each benchmark, model and rule, then their pairs, and messages."""
-    found, alone, cells = [], [], []
+    valued, notices = list[_ValuedAnswers](), list[str]()
     columns = [name for name in CELL if name != "group"]
-    for cell, part in table.fillna({"value": 0.0}).groupby(columns, sort=False):
+    for cell, answers in table.fillna({"value": 0.0}).groupby(columns, sort=False):
         names: dict[str, Any] = dict(zip(columns, cell, strict=True))
-        methods = [*part["method"].unique()]
-        for method, answers in part.groupby("method", sort=False):
-            valued = answers.assign(y=answers["value"], least=answers["level"])
-            valued["source"] = _sources(answers)
-            found.append((names | {"method": method, "baseline": None}, valued, ""))
-        for pairs in find_pairs(part, combinations(methods, 2)):
-            chosen = {"method": pairs["treatment"].iloc[0], "baseline": pairs["baseline"].iloc[0]}
-            valued = pairs.assign(y=pairs["value_2"] - pairs["value_1"])
-            valued["source"] = _sources(pairs, "_1")
-            found.append((names | chosen, valued, overlap_of_pairs(pairs)))
+        methods = [*answers["method"].unique()]
+        valued += _value_methods(names, answers)
+        valued += _value_pairs(names, find_pairs(answers, combinations(methods, 2)))
         if len(methods) == 1:
-            alone.append(f"{', '.join(names.values())}: only {methods[0]}, so no differences")
+            only = f"only {methods[0]}, so no differences"
+            notices.append(f"{', '.join(names.values())}: {only}")
+    cells = [_group_answers(each, problems) for each in valued]
+    levels = [
+        CellLevels(_title(each.names), each.answers["lowest_level"], each.overlap)
+        for each in valued
+    ]
+    left_out = describe_left_out("answer", levels, NOT_ANSWERED)
+    return list(filter(None, cells)), left_out + Messages(notices=notices)
+
+
+def _value_methods(names: Mapping[str, Any], answers: Frame) -> Iterator[_ValuedAnswers]:
+    for method, answers_of_method in answers.groupby("method", sort=False):
+        valued = answers_of_method.assign(
+            y=answers_of_method["value"],
+            lowest_level=answers_of_method["level"],
+            source=_sources(answers_of_method),
+        )
+        yield _ValuedAnswers({**names, "method": method, "baseline": None}, valued)
+
+
+def _value_pairs(
+    names: Mapping[str, Any], pairs_of_cells: Sequence[Frame]
+) -> Iterator[_ValuedAnswers]:
+    for pairs in pairs_of_cells:
+        methods = {"method": pairs["treatment"].iloc[0], "baseline": pairs["baseline"].iloc[0]}
+        valued = pairs.assign(
+            y=pairs["value_treatment"] - pairs["value_baseline"],
+            source=_sources(pairs, "_baseline"),
+        )
+        yield _ValuedAnswers({**names, **methods}, valued, describe_overlap_of_pairs(pairs))
+
+
+def _group_answers(valued: _ValuedAnswers, problems: Frame) -> _GroupedCell | None:
+    """Return the means of answers by group of problems; None: no result is known."""
+    answers = valued.answers
+    counted_answers = answers[answers["lowest_level"] >= NOT_ANSWERED]
+    if counted_answers.empty:
+        return None
     averaged = ["y", *problems.columns.drop(["on", "cluster"])]
+    values = counted_answers[["y", "source"]]  # problems have columns of the same names as answers
+    grouped = values.join(problems, on="source").groupby("on")[averaged]
     clusters = problems.groupby("on")["cluster"].first()
-    for names, answers, _ in found:
-        known = answers[answers["least"] >= NOT_ANSWERED]
-        if not known.empty:
-            values = known[["y", "source"]]  # problems have columns of the same names as answers
-            grouped = values.join(problems, on="source").groupby("on")[averaged]
-            groups = grouped.mean().assign(size=grouped.size()).join(clusters)
-            cells.append(_Cell(names, len(answers) - len(known), groups))
-    levels = [(_title(names), answers["least"], overlap) for names, answers, overlap in found]
-    messages = left_out("answer", levels, NOT_ANSWERED)
-    messages["notices"] += alone
-    return cells, messages
+    groups = grouped.mean().assign(size=grouped.size()).join(clusters)
+    return _GroupedCell(valued.names, len(answers) - len(counted_answers), groups)
 
 
-def _sources(answers: Frame, side: str = "") -> list[tuple[str, str, str]]:
+def _sources(answers: Frame, side: str = "") -> Any:
     """Return the task, id and hash of each answer, as `_problems` names them."""
     columns = answers[[f"{name}{side}" for name in ("task", "id", "hash")]].fillna("")
     return [*columns.itertuples(index=False, name=None)]
 
 
-def _row(
-    cell: _Cell, counted: _CountSet, sets: Sequence[_CountSet], settings: ProblemOptions
+def _make_row(
+    cell: _GroupedCell,
+    count_set: _CountSet,
+    count_sets: Sequence[_CountSet],
+    options: ProblemOptions,
 ) -> SlopeRow:
-    groups = cell.groups[cell.groups.index.isin([*counted.counts])]
-    x = _logarithms(groups, counted.counts)
-    found = residuals(x, groups["y"], np.ones(len(groups)), _covariates(groups))
-    names = [str(each) for each in cell.names.values()]
-    generator = stream(settings.seed, counted.name, *names)
+    groups = cell.groups[cell.groups.index.isin([*count_set.counts])]
+    x = _logarithms(groups, count_set.counts)
+    adjusted = residuals(x, groups["y"], np.ones(len(groups)), _covariates(groups))
+    names = [str(name) for name in cell.names.values()]
+    generator = stream(options.seed, count_set.name, *names)
     is_pair = cell.names["baseline"] is not None
-    clusters = groups["cluster"] if settings.cluster else None
-    slope, p = slope_test(found, generator, is_pair, settings.resamples, settings.level, clusters)
+    clusters = groups["cluster"] if options.cluster else None
+    slope, p = slope_test(adjusted, generator, is_pair, options.resamples, options.level, clusters)
     correction = _Correction(None, None, "")
-    if counted.role == PREVALENCE and (instrument := _instrument(sets)):
-        correction = _corrected(groups, counted.counts, instrument.counts, settings)
+    if count_set.role == PREVALENCE and (instrument := _find_instrument(count_sets)):
+        correction = _correct_slope(groups, count_set.counts, instrument.counts, options)
     notes = [slope.note if slope else NO_SLOPE, disagreement(slope, p) if slope and p else ""]
     return SlopeRow(
-        counts=counted.name,
+        counts=count_set.name,
         transformation=TRANSFORMATION,
         **cell.names,
         n=int(groups["size"].sum()),
@@ -373,31 +427,31 @@ def _row(
         test=p.procedure if p else "",
         count_correlation=correction.correlation,
         **fields_of("slope_corrected", correction.slope),
-        level=settings.level,
+        level=options.level,
         note="; ".join(filter(None, [*notes, correction.note])),
-        n_clusters=groups["cluster"].nunique() if settings.cluster else None,
-        role=counted.role,
+        n_clusters=groups["cluster"].nunique() if options.cluster else None,
+        role=count_set.role,
     )
 
 
-def _corrected(
-    groups: Frame, counts: Counts, other: Counts, settings: ProblemOptions
+def _correct_slope(
+    groups: Frame, counts: GroupCounts, instrument: GroupCounts, options: ProblemOptions
 ) -> _Correction:
     """Correct a slope by the counts of another corpus, over groups that both have."""
-    common = groups[groups.index.isin([*other])]
-    first, second = _logarithms(common, counts), _logarithms(common, other)
-    both = residuals(first, second, np.ones(len(common)), _covariates(common))
-    if both is None:
+    common = groups[groups.index.isin([*instrument])]
+    x, instrument_x = _logarithms(common, counts), _logarithms(common, instrument)
+    covariates = _covariates(common)
+    related = residuals(x, instrument_x, np.ones(len(common)), covariates)
+    if related is None:
         return _Correction(None, None, NOT_RELATED)
-    if np.array_equal(first, second):
-        return _Correction(both.correlation, None, SAME_COUNTS)
-    clusters = common["cluster"] if settings.cluster else None
-    given = common["y"], second, _covariates(common)
-    slope = instrumental_slope(first, *given, settings.level, clusters)
-    return _Correction(both.correlation, slope, slope.note if slope else NOT_RELATED)
+    if np.array_equal(x, instrument_x):
+        return _Correction(related.correlation, None, SAME_COUNTS)
+    clusters = common["cluster"] if options.cluster else None
+    slope = instrumental_slope(x, common["y"], instrument_x, covariates, options.level, clusters)
+    return _Correction(related.correlation, slope, slope.note if slope else NOT_RELATED)
 
 
-def _logarithms(groups: Frame, counts: Counts) -> Any:
+def _logarithms(groups: Frame, counts: GroupCounts) -> Any:
     return np.log10(np.array([counts[group] for group in groups.index]) + 0.5)
 
 

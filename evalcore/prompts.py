@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from evalcore.formats import Answers, Benchmark, Fields, Problem, Text
+from evalcore.formats import AnswerPlace, Benchmark, JsonFields, NonEmptyText, Problem
 from ngramscan.errors import InputError
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.reporting import refuse_other
@@ -23,20 +23,20 @@ _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")
 class Template(msgspec.Struct, forbid_unknown_fields=True):
     """The messages of one method, with placeholders for the parts of a problem."""
 
-    user: Text
-    system: Text | None = None
+    user: NonEmptyText
+    system: NonEmptyText | None = None
     note: str = ""
     ours: bool = False
     """Whether it was written for this package or by its user; the paper prints no such prompt."""
-    answer: Answers = "either"
+    answer: AnswerPlace = "either"
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _PromptFile(msgspec.Struct, forbid_unknown_fields=True):
     source: str = ""
-    phases: dict[str, Text] = {}
-    methods: dict[str, Fields] = {}
+    phases: dict[str, NonEmptyText] = {}
+    methods: dict[str, JsonFields] = {}
     fields: list[str] = []
-    benchmarks: Fields = {}
+    benchmarks: JsonFields = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class PromptSet:
         refuse_other("methods", method.lower(), self.methods)
         return method.lower()
 
-    def answer_to(self, method: str) -> Answers:
+    def answer_to(self, method: str) -> AnswerPlace:
         """Return what answers to a method, or to the part of its name after the last `+`."""
         names = (method.lower(), method.lower().rpartition("+")[2])
         return next((self.methods[name].answer for name in names if name in self.methods), "either")
@@ -79,7 +79,7 @@ def sha256_of(content: Any) -> str:
 
 def fill(text: str, values: Mapping[str, str]) -> str:
     """Fill in the placeholders, which are in double braces; a KeyError names a missing value."""
-    return _PLACEHOLDER.sub(lambda found: values[found[1]], text)
+    return _PLACEHOLDER.sub(lambda placeholder: values[placeholder[1]], text)
 
 
 def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet:
@@ -96,17 +96,17 @@ def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet
         if added.fields or added.benchmarks or not added.methods:
             raise InputError(where, "it must have methods, and may have phases and a source")
         # Outputs of two prompts must not bear one name.
-        for kind, known in (("phases", {"problem", *file.phases}), ("methods", methods)):
-            if taken := [name for name in getattr(added, kind) if name in known]:
+        for kind, names_in_file in (("phases", {"problem", *file.phases}), ("methods", methods)):
+            if taken := [name for name in getattr(added, kind) if name in names_in_file]:
                 raise InputError(where, f"{kind}: the name {taken[0]} is taken; choose another")
         added.fields, added.phases = file.fields, file.phases | added.phases
         methods |= _templates(added, where, are_own=True)
     return PromptSet(benchmark.name, methods)
 
 
-def _parse(content: str, where: str) -> _File:
+def _parse(content: str, where: str) -> _PromptFile:
     """Return the content of a template file, with the names of its methods in lower case."""
-    file = as_type(parse_yaml(content, where), _File, where)
+    file = as_type(parse_yaml(content, where), _PromptFile, where)
     if bad := [name for name in file.phases if not _PLACEHOLDER.fullmatch(f"{{{{{name}}}}}")]:
         raise InputError(where, f"phase {bad[0]}: a name has letters, digits and +._- only")
     names = [name.lower() for name in file.methods]
@@ -116,7 +116,9 @@ def _parse(content: str, where: str) -> _File:
     return file
 
 
-def _templates(file: _File, where: str, are_own: bool = False) -> Iterator[tuple[str, Template]]:
+def _templates(
+    file: _PromptFile, where: str, are_own: bool = False
+) -> Iterator[tuple[str, Template]]:
     """Yield the methods with their phases filled in; placeholders for the problem stay."""
     for name, raw in file.methods.items():
         place = f"{where}: method {name}"
@@ -125,14 +127,18 @@ def _templates(file: _File, where: str, are_own: bool = False) -> Iterator[tuple
         template = as_type(raw, Template, place)
         template.ours |= are_own
         for role, text in (("system", template.system or ""), ("user", template.user)):
-            filled = _PLACEHOLDER.sub(lambda found: file.phases.get(found[1], found[0]), text)
+            filled = _PLACEHOLDER.sub(
+                lambda placeholder: file.phases.get(placeholder[1], placeholder[0]), text
+            )
             setattr(template, role, filled or None)
             for part in _PLACEHOLDER.findall(filled):
                 if part in file.phases:
                     raise InputError(place, f"a phase can't use another phase ({part})")
                 if part not in file.fields:
-                    known = ", ".join([*sorted(file.fields), *file.phases])
-                    raise InputError(place, f"unknown placeholder {{{{{part}}}}}; known: {known}")
+                    possible = ", ".join([*sorted(file.fields), *file.phases])
+                    raise InputError(
+                        place, f"unknown placeholder {{{{{part}}}}}; known: {possible}"
+                    )
         if "{{problem}}" not in template.user:
             raise InputError(place, "the user message has no {{problem}}")
         yield name, template

@@ -14,7 +14,7 @@ import msgspec
 
 from evalcore.benchmarks import Dataset, benchmarks, chosen_benchmark
 from evalcore.finish_reasons import describe_finish_reason
-from evalcore.formats import Benchmark, Fields
+from evalcore.formats import Benchmark, JsonFields
 from evalcore.options import RecordOptions
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, Wording, joined
@@ -28,7 +28,7 @@ from ngramscan.reading.yaml_files import as_type, input_errors
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
 _CURE = "run `evalcore run` again, which resumes there, or delete"
-Number = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
+TokenCount = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Record:
     """One answer of a model, with its circumstances. None means not known."""
 
     id: str
-    epoch: Number | None = None
+    epoch: TokenCount | None = None
     """Number of a repeated answer, from 1; None if each problem has one answer."""
     dataset: str
     model: str
@@ -49,10 +49,10 @@ class Record:
     """As the server reports it, apart from the output, which may have reasoning, too."""
     refusal: str | None = None
     finish_reason: str | None = None
-    prompt_tokens: Number | None = None
-    completion_tokens: Number | None = None
+    prompt_tokens: TokenCount | None = None
+    completion_tokens: TokenCount | None = None
     """Includes those of the reasoning."""
-    reasoning_tokens: Number | None = None
+    reasoning_tokens: TokenCount | None = None
     latency_s: float | None = None
     reported_model: str | None = None
     """As the server calls it."""
@@ -60,9 +60,9 @@ class Record:
     """ISO 8601, UTC."""
     prompts_sha256: str | None = None
     dataset_sha256: str | None = None
-    parameters: Fields | None = None
+    parameters: JsonFields | None = None
     """The parameters that were sent with the messages."""
-    attempts: Number | None = None
+    attempts: TokenCount | None = None
     """Number of requests, including the answered one."""
 
     @property
@@ -71,7 +71,7 @@ class Record:
         return self.id, self.epoch
 
     @property
-    def names(self) -> Fields:
+    def names(self) -> JsonFields:
         """Return what names the output in rows about it."""
         names = ("dataset", "model", "method", "id", "epoch")
         return {name: getattr(self, name) for name in names}
@@ -113,11 +113,11 @@ def record_path(folder: Path, dataset: str, model: str, method: str) -> Path:
     return folder / dataset / folder_name(model) / f"{method}.jsonl"
 
 
-_Placed = Iterator[tuple[str, Fields]]  # the fields of each record after its place
+_PlacedFields = Iterator[tuple[str, JsonFields]]  # the fields of each record after its place
 _Tell = Callable[[str], None]
 
 
-def _evalcore(file: Path, content: bytes) -> _Placed:
+def _evalcore(file: Path, content: bytes) -> _PlacedFields:
     folder = file.absolute().parent
     named = {"dataset": folder.parent.name, "model": folder.name, "method": file.stem}
     objects = _list_objects if is_json_list(content) else _line_objects
@@ -130,15 +130,15 @@ def _evalcore(file: Path, content: bytes) -> _Placed:
         yield place, complete
 
 
-def _list_objects(file: Path, content: bytes) -> _Placed:
+def _list_objects(file: Path, content: bytes) -> _PlacedFields:
     for place, item in list_items(name_of(file), content):
-        fields = as_type(item, Fields, place)
+        fields = as_type(item, JsonFields, place)
         if "id" not in fields:
             raise InputError(place, "no field 'id'; add to each output the id of its question")
         yield place, fields
 
 
-def _line_objects(file: Path, content: bytes) -> _Placed:
+def _line_objects(file: Path, content: bytes) -> _PlacedFields:
     lines = content.split(b"\n")
     if torn := _torn(content):
         cure = f"{_CURE} that line" if _OPENING.startswith(torn[: len(_OPENING)]) else "delete it"
@@ -146,7 +146,7 @@ def _line_objects(file: Path, content: bytes) -> _Placed:
     for number, line in enumerate(lines, 1):
         place = f"{name_of(file)}:{number}"
         if line.strip():
-            yield place, decoded_as(Fields, place, line)
+            yield place, decoded_as(JsonFields, place, line)
 
 
 def _torn(content: bytes) -> bytes:
@@ -157,14 +157,14 @@ def _torn(content: bytes) -> bytes:
     return last
 
 
-class _Question(msgspec.Struct):
+class _RecordedAnswer(msgspec.Struct):
     question_id: str | int
     output: str | Annotated[list[str], msgspec.Meta(max_length=1)] | None
 
 
-def _financemath(file: Path, content: bytes) -> _Placed:
+def _financemath(file: Path, content: bytes) -> _PlacedFields:
     """Read the list of answers in `raw_<method>_outputs/<model>.json`, of FinanceMath."""
-    rows = decoded_as(list[_Question], file, content)
+    rows = decoded_as(list[_RecordedAnswer], file, content)
     group = group_of(file)
     named = {"dataset": group.dataset, "method": group.prompt} if group else {}
     for number, row in enumerate(rows, 1):
@@ -177,16 +177,16 @@ class _Prediction(msgspec.Struct):
     prediction: str | None
 
 
-def _bbh(file: Path, content: bytes) -> _Placed:
+def _bbh(file: Path, content: bytes) -> _PlacedFields:
     """Read the answers in `<model>-<method>/<task>.json`, of BIG-Bench Hard."""
     model, _, method = file.absolute().parent.name.rpartition("-")
     if not model:
         raise InputError(file, "its folder must be named MODEL-METHOD")
     task = file.stem.partition("_few_shot")[0]
-    rows = decoded_as(Fields, file, content).get("outputs")
+    rows = decoded_as(JsonFields, file, content).get("outputs")
     for number, row in enumerate(as_type(rows, list[_Prediction], f"{file}: outputs")):
-        known = {"dataset": _BBH, "model": model, "method": method, "output": row.prediction}
-        yield f"{file}[{number + 1}]", {"id": f"{task}-{number}", **known}
+        fields = {"dataset": _BBH, "model": model, "method": method, "output": row.prediction}
+        yield f"{file}[{number + 1}]", {"id": f"{task}-{number}", **fields}
 
 
 _BBH = "bbh"
@@ -240,30 +240,32 @@ def read_records(
     """
     wanted = {name: value for name, value in (("method", method), ("dataset", dataset)) if value}
     layout = find_layout(path) if layout == "auto" else layout
-    found = [
+    placed_records = [
         (place, as_type(_complete(path, layout, fields, wanted), Record, place))
         for file, content in _contents(path, layout, on_notice)
         for place, fields in _LAYOUTS[layout](file, content)
     ]
-    names = {record.dataset for _, record in found}
+    names = {record.dataset for _, record in placed_records}
     if not is_named and len(names) == 1 and not names & benchmarks().keys():
         wanted["dataset"] = names.pop()
     places: dict[tuple[object, ...], str] = {}
     records = []
-    for place, record in found:
+    for place, record in placed_records:
         if all(getattr(record, name) == value for name, value in wanted.items()):
             records.append(record)
             question = (record.dataset, record.model, record.method, *record.key)
             if (first := places.setdefault(question, place)) != place:
                 raise InputError(place, f"id {record.id!r} is also at {first}")
     if not records:
-        others = dict.fromkeys(f"{record.method} of {record.dataset}" for _, record in found)
+        others = dict.fromkeys(
+            f"{record.method} of {record.dataset}" for _, record in placed_records
+        )
         there = f"; it has {', '.join(others)}" if others else ""
         raise InputError(path, f"no {' of '.join(['outputs', *wanted.values()])} in it{there}")
     return records
 
 
-def _complete(path: Path, layout: str, fields: Fields, wanted: Fields) -> Fields:
+def _complete(path: Path, layout: str, fields: JsonFields, wanted: JsonFields) -> JsonFields:
     """Return the fields of a record; in layouts of others, options name what files don't."""
     if layout == _OURS:
         return fields
@@ -274,29 +276,29 @@ def _complete(path: Path, layout: str, fields: Fields, wanted: Fields) -> Fields
     return fields | wanted
 
 
-def benchmark_of(outputs: Path, asked: RecordOptions) -> Benchmark:
+def benchmark_of(outputs: Path, options: RecordOptions) -> Benchmark:
     """Return the benchmark that options choose; an InputError says which the outputs are of."""
-    if not asked.dataset and not asked.data and asked.layout in {"auto", _OURS}:
-        records = read_records(outputs, asked.layout, asked.method)
+    if not options.dataset and not options.data and options.layout in {"auto", _OURS}:
+        records = read_records(outputs, options.layout, options.method)
         names = list(dict.fromkeys(record.dataset for record in records))
         problem = f"it has outputs of {', '.join(names)}; add "
-        if known := [OptionUse("dataset", name) for name in names if name in benchmarks()]:
-            raise InputError(outputs, problem + joined(known, " or "))
+        if shipped := [OptionUse("dataset", name) for name in names if name in benchmarks()]:
+            raise InputError(outputs, problem + joined(shipped, " or "))
         cure = OptionUse("data", placeholder="FILE") + ", the file with the questions"
         raise InputError(outputs, problem + cure)
-    benchmark = chosen_benchmark(asked)
-    if asked.cluster is None or asked.cluster in benchmark.columns:
+    benchmark = chosen_benchmark(options)
+    if options.cluster is None or options.cluster in benchmark.columns:
         return benchmark
-    columns = {**benchmark.columns, asked.cluster: asked.cluster}
+    columns = {**benchmark.columns, options.cluster: options.cluster}
     return replace(benchmark, columns=columns)
 
 
 def read_chosen(
-    outputs: Path, asked: RecordOptions, dataset: str, on_notice: _Tell
+    outputs: Path, options: RecordOptions, dataset: str, on_notice: _Tell
 ) -> list[Record]:
     """Read the records of a benchmark that options choose."""
-    is_named = bool(asked.dataset)
-    return read_records(outputs, asked.layout, asked.method, dataset, on_notice, is_named)
+    is_named = bool(options.dataset)
+    return read_records(outputs, options.layout, options.method, dataset, on_notice, is_named)
 
 
 def _files_of(path: Path, layout: str) -> list[Path]:

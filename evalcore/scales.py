@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 
-class Scale(NamedTuple):
+class ScoreScale(NamedTuple):
     """The scores of a wrong and of a right answer, if they are numbers."""
 
     lowest: float = 0.0
@@ -23,4 +23,4 @@ class Scale(NamedTuple):
         return any(math.isclose(score, end, rel_tol=1e-12, abs_tol=1e-12) for end in ends)
 
 
-FROM_0_TO_1 = Scale()
+FROM_0_TO_1 = ScoreScale()

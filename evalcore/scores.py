@@ -18,12 +18,13 @@ from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import (
     GivenTables,
-    Rows,
+    PlacedRows,
     Table,
     as_tables,
     name_of,
     read_rows,
 )
+from ngramscan.reading.score_values import NO_ANSWER, UNKNOWN, complete_status, counted_value
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import to_columns
 from ngramscan.reporting.layout import Layout, print_columns
@@ -32,8 +33,7 @@ from ngramscan.statistics.clusters import describe_few_clusters
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.pass_rates import PassRate
 
-Names = Sequence[str]
-SCORED, NOT_FOUND, NO_ANSWER, UNKNOWN = ("scored", "not_found", "no_answer", "unknown")
+ColumnList = Sequence[str]
 LATEST = "latest"
 _ABSENT = {"epoch": None, "reason": "", "status": ""}
 _UNUSED_CLUSTERS = (
@@ -87,14 +87,7 @@ class ScoreRow:
 
     def __post_init__(self) -> None:
         """Complete the status; raise a ValueError if value and status contradict each other."""
-        has = "no value" if self.value is None else f"value {self.value:g}"
-        if self.value is not None and not 0 <= self.value <= 1:
-            raise ValueError(f"{has}; expected a number from 0 to 1")
-        known = (UNKNOWN, NO_ANSWER) if self.value is None else (SCORED, NOT_FOUND)
-        if not self.status:
-            object.__setattr__(self, "status", known[0])
-        if self.status not in known:
-            raise ValueError(f"status {self.status}, but {has}; expected {' or '.join(known)}")
+        object.__setattr__(self, "status", complete_status(self.value, self.status))
 
 
 _Score = TypeVar("_Score", bound=ScoreRow)
@@ -116,8 +109,8 @@ class GroupedRow(ScoreRow):
 
 
 def _grouped(
-    rows: Iterable[tuple[str, Any]], by: Names, weight: str | None, cluster: str | None
-) -> Rows:
+    rows: Iterable[tuple[str, Any]], by: ColumnList, weight: str | None, cluster: str | None
+) -> PlacedRows:
     columns = [("by", name) for name in by] + ([("weight", weight)] if weight else [])
     for place, values in with_clusters(rows, cluster):
         for option, name in columns:
@@ -130,7 +123,7 @@ def _grouped(
         yield place, values | {"group": group, "weight": values[weight] if weight else 1}
 
 
-def with_clusters(rows: Iterable[tuple[str, Any]], column: str | None) -> Rows:
+def with_clusters(rows: Iterable[tuple[str, Any]], column: str | None) -> PlacedRows:
     """Yield rows whose `cluster` is the value of this column; None: no row has a cluster."""
     for place, values in rows:
         if column is not None:
@@ -172,9 +165,9 @@ def outputs_valued(table: Table, value: float | None) -> set[ScoreKey]:
 
 def read_all(
     scores: GivenTables,
-    rules: Names = (),
-    runs: Names = (),
-    by: Names = (),
+    rules: ColumnList = (),
+    runs: ColumnList = (),
+    by: ColumnList = (),
     weight: str | None = None,
     cluster: str | None = None,
 ) -> tuple[list[GroupedRow], list[str]]:
@@ -207,7 +200,7 @@ def read_all(
     refuse_other("rule", rules, (row.rule for row, _ in placed))
     placed = [(row, place) for row, place in placed if not rules or row.rule in rules]
     seen: dict[tuple[Any, ...], str] = {}
-    told: dict[tuple[str, str, str | None], tuple[str, float, str | None]] = {}
+    descriptions: dict[tuple[str, str, str | None], tuple[str, float, str | None]] = {}
     columns = ", ".join(described)
     for row, place in placed:
         if (key := (*key_of(row), row.rule, row.run)) in seen:
@@ -217,7 +210,7 @@ def read_all(
             raise InputError(place, problem if seen[key] == place else f"{problem}; {cure}")
         seen[key] = place
         description = row.group, row.weight, row.cluster
-        if told.setdefault((row.dataset, row.id, row.hash), description) != description:
+        if descriptions.setdefault((row.dataset, row.id, row.hash), description) != description:
             problem = f"id {row.id} of {row.dataset} has several values of {columns}"
             raise InputError(place, f"{problem}; expected a column that describes problems")
     if has_unused_clusters:
@@ -230,7 +223,7 @@ def choose_runs(rows: Sequence[_Score], wanted: Sequence[str] = ()) -> list[_Sco
     runs = count_runs(rows)
     for name in wanted:
         if name != LATEST and not any(
-            name in (run or "") for known in runs.values() for run in known
+            name in (run or "") for names in runs.values() for run in names
         ):
             several = "; ".join(describe_runs(runs)) or "no method has several runs"
             raise InputError(OptionUse("run", name), f"no run has this name; {several}")
@@ -242,13 +235,13 @@ def choose_runs(rows: Sequence[_Score], wanted: Sequence[str] = ()) -> list[_Sco
         else:
             cure += " or " + OptionUse("run", LATEST)
         raise InputError("scores", f"{'; '.join(describe_runs(unclear))}; " + cure)
-    kept = [row for row in rows if row.run in meant[group_of(row)]]
-    epochs = {(group_of(row), row.epoch is None) for row in kept}
+    chosen_rows = [row for row in rows if row.run in meant[group_of(row)]]
+    epochs = {(group_of(row), row.epoch is None) for row in chosen_rows}
     for group in runs:
         if {(group, True), (group, False)} <= epochs:
             problem = "some rows have an epoch and others have none, so these are several runs"
             raise InputError(", ".join(group), f"{problem}; tell them apart by a column `run`")
-    return kept
+    return chosen_rows
 
 
 def count_runs(rows: Iterable[ScoreRow]) -> dict[tuple[str, ...], Counter[str | None]]:
@@ -337,31 +330,32 @@ def summarise(rows: Iterable[ScoreRow]) -> list[SummaryRow]:
 
 
 def _summary(rows: Sequence[ScoreRow]) -> SummaryRow:
-    known = [row for row in rows if row.status != UNKNOWN]
-    n, share = len(known), None
-    has_clusters = n > 0 and all(row.cluster is not None for row in known)
-    if known:
+    known_rows = [row for row in rows if row.status != UNKNOWN]
+    n, share = len(known_rows), None
+    has_clusters = n > 0 and all(row.cluster is not None for row in known_rows)
+    if known_rows:
         from ngramscan.statistics.two_samples import (  # slow to import
             estimate_accuracy,
             estimate_clustered_accuracy,
         )
 
-        values = [row.value or 0.0 for row in known]
-        clusters = [row.cluster for row in known if row.cluster is not None]
+        counted_values = [counted_value(row.value, row.status) for row in known_rows]
+        values = [value for value in counted_values if value is not None]
+        clusters = [row.cluster for row in known_rows if row.cluster is not None]
         if has_clusters:
             share = estimate_clustered_accuracy(values, clusters)
         else:
-            share = estimate_accuracy(values, [row.id for row in known])
+            share = estimate_accuracy(values, [row.id for row in known_rows])
     return SummaryRow(
         *group_of(rows[0]),
         run=rows[0].run,
         n=n,
         **fields_of("accuracy", share),
-        answered=sum(row.answer is not None for row in known) / n if n else None,
-        n_no_answer=sum(row.status == NO_ANSWER for row in known),
+        answered=sum(row.answer is not None for row in known_rows) / n if n else None,
+        n_no_answer=sum(row.status == NO_ANSWER for row in known_rows),
         n_unknown=len(rows) - n,
-        n_clusters=len({row.cluster for row in known}) if has_clusters else None,
-        note=_describe_clusters(known) if has_clusters else "",
+        n_clusters=len({row.cluster for row in known_rows}) if has_clusters else None,
+        note=_describe_clusters(known_rows) if has_clusters else "",
     )
 
 
@@ -378,17 +372,17 @@ def print_summaries(console: Console, rows: Iterable[ScoreRow]) -> None:
 
 
 def print_summary_rows(
-    console: Console, found: Sequence[SummaryRow], rates: Sequence[PassRate] = ()
+    console: Console, summaries: Sequence[SummaryRow], rates: Sequence[PassRate] = ()
 ) -> None:
     """Print accuracies per run, and pass rates."""
-    has_runs = len({group_of(summary) for summary in found}) < len(found)
+    has_runs = len({group_of(summary) for summary in summaries}) < len(summaries)
     names: list[str | tuple[str, str]] = ["dataset", "model", "method", "rule"]
     if has_runs:
         names.append("run")
     names.append("n")
-    if any(summary.n_clusters for summary in found):
+    if any(summary.n_clusters for summary in summaries):
         names.append(("clusters", "n_clusters"))
     names += ["accuracy", *((rate.name, rate.column) for rate in rates), "answered"]
     names += [("no answer", "n_no_answer"), ("unknown", "n_unknown")]
     layout = Layout(5 if has_runs else 4, optional=("answered",))
-    print_columns(console, to_columns(found, names), layout)
+    print_columns(console, to_columns(summaries, names), layout)

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from evalcore.path_names import TableName, name_by_path, named_part
-from evalcore.scales import FROM_0_TO_1, Scale
-from evalcore.table_ids import are_distinct, with_plain_ids
+from evalcore.scales import FROM_0_TO_1, ScoreScale
+from evalcore.table_ids import TableRows, are_distinct, with_plain_ids
 from ngramscan.errors import InputError, some_of
 from ngramscan.messages import OptionUse, Text, joined
 from ngramscan.reading.row_files import VALUE_NAMES, Table, name_of, read_table
@@ -65,22 +65,21 @@ _OF_PROBLEMS = (
     + ", or removed"
 )
 _FORMS = "id, method and value; or id and a column for each method"
-_Row = Mapping[str, Any]
-_Placed = list[tuple[str, dict[str, Any]]]
+_ScoreFields = Mapping[str, Any]
 
 
 @dataclass(slots=True)
 class CompletedTable:
     """The rows of a table with all columns of scores, and remarks on how they were read."""
 
-    rows: _Placed
+    rows: TableRows
     remarks: list[str] = field(default_factory=list)
 
 
 def complete_table(
     table: Table,
     described: Sequence[str] = (),
-    scale: Scale = FROM_0_TO_1,
+    scale: ScoreScale = FROM_0_TO_1,
     dataset: str = "",
     named: TableName | None = None,
 ) -> CompletedTable:
@@ -144,7 +143,7 @@ def _ids_of(path: Path) -> frozenset[str]:
     return frozenset()
 
 
-def _columns_of(placed: _Placed) -> dict[str, None]:
+def _columns_of(placed: TableRows) -> dict[str, None]:
     """Return the columns of all rows: JSON leaves out what a row does not have."""
     return dict.fromkeys(column for _, row in placed for column in row)
 
@@ -183,10 +182,10 @@ def _verdict_column(name: str, columns: Mapping[str, None]) -> str | None:
 
 def _complete_long(
     table: Table,
-    placed: _Placed,
+    placed: TableRows,
     columns: Mapping[str, None],
     verdicts: str,
-    scale: Scale,
+    scale: ScoreScale,
     named: TableName,
 ) -> CompletedTable:
     """Complete rows with one verdict each."""
@@ -206,14 +205,14 @@ def _complete_long(
 
 
 def _refuse_unnamed_answers(
-    name: str, placed: _Placed, columns: Mapping[str, None], verdicts: str
+    name: str, placed: TableRows, columns: Mapping[str, None], verdicts: str
 ) -> None:
     """Raise an InputError if a column that is not known tells the answers to a problem apart."""
     keys = [column for column in columns if column in _KEYS]
     if are_distinct(placed, keys):
         return
     others = [column for column in columns if column not in {*_OF_SCORES, verdicts}]
-    telling = next((one for one in others if are_distinct(placed, [*keys, one])), None)
+    telling = next((column for column in others if are_distinct(placed, [*keys, column])), None)
     if telling is not None:
         has_method = "method" in columns
         usual, meaning = ("epoch", "repeated answers") if has_method else ("method", "the methods")
@@ -223,25 +222,25 @@ def _refuse_unnamed_answers(
 
 def _complete_wide(
     table: Table,
-    placed: _Placed,
+    placed: TableRows,
     columns: Mapping[str, None],
     described: Sequence[str],
-    scale: Scale,
+    scale: ScoreScale,
 ) -> CompletedTable:
     """Complete rows with a column of verdicts for each method."""
-    known = {*_OF_SCORES, *_UNNAMED, *described}
-    others = [column for column in columns if column not in known]
+    expected_columns = {*_OF_SCORES, *_UNNAMED, *described}
+    others = [column for column in columns if column not in expected_columns]
     cells = {column: [(place, row.get(column)) for place, row in placed] for column in others}
     texts = [column for column in others if _is_text(value for _, value in cells[column])]
     methods = [column for column in others if column not in texts]
     if not methods:
         raise InputError(name_of(table), f"no column of verdicts; expected {_FORMS}")
     names = _names(columns, _name_in_path(table))
-    kept = [column for column in columns if column not in others]
-    rows = _Placed()
+    shared_columns = [column for column in columns if column not in others]
+    rows = TableRows()
     for method in methods:
         for (place, row), (_, cell) in zip(placed, cells[method], strict=True):
-            of_problem = {column: row.get(column) for column in kept}
+            of_problem = {column: row.get(column) for column in shared_columns}
             verdict = _verdict_of(place, method, cell, scale, _OF_PROBLEMS)
             rows.append((place, names | of_problem | {"method": method} | verdict))
     remarks = [f"methods are the columns {some_of(methods)}"]
@@ -257,7 +256,7 @@ def _is_text(cells: Iterable[Any]) -> bool:
 
 
 def _verdict_of(
-    place: str, column: str, cell: Any, scale: Scale, cure: Text = _OTHER_SCALE
+    place: str, column: str, cell: Any, scale: ScoreScale, cure: Text = _OTHER_SCALE
 ) -> dict[str, Any]:
     """Return the value of a verdict and its reason; no value if it is unknown."""
     if _is_unknown(cell):
@@ -270,7 +269,7 @@ def _verdict_of(
     return {"value": value, "reason": "as recorded"}
 
 
-def _share_of(cell: Any, scale: Scale) -> float | None:
+def _share_of(cell: Any, scale: ScoreScale) -> float | None:
     """Return a verdict as a number from 0 to 1; words and truth values have no other scale."""
     number = _number_of(cell)
     is_word = isinstance(cell, str) and cell.strip().lower() in _WORDS

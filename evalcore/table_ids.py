@@ -25,10 +25,10 @@ _SUMMARIES = {
     "total",
 }
 """Names of rows that sum up the others, in lower case."""
-_Placed = list[tuple[str, dict[str, Any]]]
+TableRows = list[tuple[str, dict[str, Any]]]
 
 
-def with_plain_ids(placed: _Placed) -> _Placed:
+def with_plain_ids(placed: TableRows) -> TableRows:
     """Return rows with plain ids; leave out empty rows.
 
     Blanks around an id are left out. Whole numbers that a data frame made floats, because a row
@@ -64,7 +64,7 @@ def _plain_ids(ids: Sequence[Any]) -> list[Any]:
     ]
 
 
-def _refuse_summaries(placed: _Placed, ids: Sequence[Any]) -> None:
+def _refuse_summaries(placed: TableRows, ids: Sequence[Any]) -> None:
     """Raise an InputError if the last rows or the first one are means or totals of the others."""
     ends = {0, len(ids) - 1, len(ids) - 2}
     for number, ((place, _), value) in enumerate(zip(placed, ids, strict=True)):
@@ -73,7 +73,7 @@ def _refuse_summaries(placed: _Placed, ids: Sequence[Any]) -> None:
             raise InputError(place, f"{problem}; remove the row, or rename the problem")
 
 
-def are_distinct(placed: _Placed, columns: Sequence[str]) -> bool:
+def are_distinct(placed: TableRows, columns: Sequence[str]) -> bool:
     """Tell whether no two rows have the same values in some columns."""
     values = {tuple(str(row.get(column)) for column in columns) for _, row in placed}
     return len(values) == len(placed)

@@ -60,22 +60,14 @@ _add_group(
 def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:
     """Return what a parameter may be, for shells; None: nothing is known of it."""
     # They are slow to import.
-    from ngramscan.indexes.catalog import CATALOG
-    from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG
+    from ngramscan.indexes.kinds import completions
     from ngramscan.patterns.files import load_patterns, shipped_sets
     from ngramscan.reading.row_files import has_rows, read_table
 
-    kind, colon, path = typed.partition(":")
     known: Iterable[str] | None = None
     match name:
-        case "index" | "spec" if colon:
-            tokens = [name for row in TOKEN_CATALOG for name in (row.alias, row.name)]
-            is_path = kind in {"scan", "fm9", "tokens"}
-            known = [f"{kind}:{place}" for place in paths(path)] if is_path else tokens
         case "index" | "spec":
-            hosted = [name for row in CATALOG for name in (row.alias, row.name)]
-            kinds = ["scan:", "fm9:", "tokens:", "infini-gram:", "http://"]
-            known = [*hosted, "paper", "python", *kinds]
+            known = completions(typed, paths)
         case "patterns" | "others" | "name":
             known = [*shipped_sets(), *paths(typed)]
         case "literals_file":

@@ -138,8 +138,8 @@ def _label_cells(table: Table, rows: Sequence[tuple[str, dict[str, Any]]]) -> _C
     is_long = columns >= {"judge", "label"}
     for place, row in rows:
         item = _text(row.pop("item", None))
-        given = {_text(row.get("judge")): row.get("label")} if is_long else row
-        yield from ((place, item, judge, label) for judge, label in given.items())
+        labels_by_judge = {_text(row.get("judge")): row.get("label")} if is_long else row
+        yield from ((place, item, judge, label) for judge, label in labels_by_judge.items())
 
 
 def _text(value: object) -> str:
@@ -147,10 +147,10 @@ def _text(value: object) -> str:
 
 
 def _scale(
-    given: Iterable[str | None], scale: str, order: Sequence[str], weights: str | None
+    used_labels: Iterable[str | None], scale: str, order: Sequence[str], weights: str | None
 ) -> dict[str, float]:
     """Return a number for each label, in the order of the labels: numbers by size, or as given."""
-    numbers = {label: _number(label) for label in given if label is not None}
+    numbers = {label: _number(label) for label in used_labels if label is not None}
     labels = sorted(numbers, key=lambda label: (numbers[label], label))
     if len(labels) > 50:  # probably measurements; all pairs of them would take too much memory
         raise InputError("labels", f"{len(labels)} different ones; at most 50 are possible")
@@ -179,7 +179,7 @@ def _number(text: str) -> float:
         return math.inf
 
 
-class Figure(NamedTuple):
+class CoefficientEstimate(NamedTuple):
     """A coefficient or a share, with its interval; `note` says why one of these is missing."""
 
     items: int
@@ -195,7 +195,7 @@ def coefficient(
     distance: str,
     surplus: int | None,
     level: float = 0.95,
-) -> Figure:
+) -> CoefficientEstimate:
     """Return a coefficient of the agreement of judges.
 
     `codes` has shape (n_items, n_judges): the number of the label, or -1 if there is none.
@@ -206,14 +206,18 @@ def coefficient(
     Content Analysis, chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
     """
     codes = codes[(codes >= 0).sum(axis=1) >= 2]
-    n, given, unit = len(codes), np.unique(codes[codes >= 0]), np.eye(len(values), dtype=np.int64)
+    n, used_codes, unit = (
+        len(codes),
+        np.unique(codes[codes >= 0]),
+        np.eye(len(values), dtype=np.int64),
+    )
     if not n:
-        return Figure(n, note="no items")
+        return CoefficientEstimate(n, note="no items")
     if surplus is None:
-        rows, possible = codes, np.array([*product(given, repeat=2)])
+        rows, possible = codes, np.array([*product(used_codes, repeat=2)])
     else:
         rows = (codes[:, :, None] == range(len(values))).sum(axis=1)
-        possible = codes.shape[1] * unit[given]
+        possible = codes.shape[1] * unit[used_codes]
     # Rows that are possible but absent occur 0 times.
     patterns, where = np.unique(np.concatenate([rows, possible]), axis=0, return_inverse=True)
     counts = np.bincount(where.ravel()[:n], minlength=len(patterns))
@@ -222,9 +226,9 @@ def coefficient(
     distances = {"nominal": 1 - unit, "linear": gaps, "ordinal": None}.get(distance, gaps**2)
     ratio, observed, expected = _linearised(counts, first, second, distances, surplus or 0)
     if math.isnan(ratio):
-        return Figure(n, note="not defined: all labels are the same")
+        return CoefficientEstimate(n, note="not defined: all labels are the same")
     if note := _no_interval(counts, ratio):
-        return Figure(n, 1 - ratio, note=note)
+        return CoefficientEstimate(n, 1 - ratio, note=note)
 
     def errors_from(supposed: float) -> float:
         """Return how many standard errors the ratio is from a supposed one."""
@@ -234,7 +238,7 @@ def coefficient(
 
     far = t_quantile(level, n - 1)
     low, high = (limit(errors_from, ratio, end, far) for end in (max(2.0, ratio), 0.0))
-    return Figure(n, 1 - ratio, low=max(-1.0, 1 - low), high=1 - high)
+    return CoefficientEstimate(n, 1 - ratio, low=max(-1.0, 1 - low), high=1 - high)
 
 
 def _no_interval(counts: Integers, ratio: float) -> str:
@@ -319,16 +323,18 @@ def _share(statistic: str, judges: str, label: str | None, count: int, n: int) -
     return AgreementRow(statistic, judges, label, n, count, value, low, high, note)
 
 
-def _coefficient_row(statistic: str, judges: str, note: str, found: Figure) -> AgreementRow:
-    known = found._replace(note="; ".join(filter(None, (note, found.note))))
-    return AgreementRow(statistic, judges, label=None, count=None, **known._asdict())
+def _coefficient_row(
+    statistic: str, judges: str, note: str, figure: CoefficientEstimate
+) -> AgreementRow:
+    noted_figure = figure._replace(note="; ".join(filter(None, (note, figure.note))))
+    return AgreementRow(statistic, judges, label=None, count=None, **noted_figure._asdict())
 
 
 def _vote(item: str, labels: Sequence[str | None]) -> VoteRow:
-    known = [label for label in labels if label is not None]
-    winners = multimode(known)
-    most = known.count(winners[0]) if winners else 0
-    return VoteRow(item, winners[0] if len(winners) == 1 else None, most, len(known))
+    given_labels = [label for label in labels if label is not None]
+    winners = multimode(given_labels)
+    most = given_labels.count(winners[0]) if winners else 0
+    return VoteRow(item, winners[0] if len(winners) == 1 else None, most, len(given_labels))
 
 
 def _print(console: Any, rows: Sequence[AgreementRow]) -> None:
@@ -385,15 +391,15 @@ def agreement(
     $ evalcore agreement judged.jsonl --scale interval --votes votes.csv
     $ evalcore agreement grades.csv --weights quadratic --order poor,fair,good
     """
-    given = _read_labels(as_tables(labels))
-    worth = _scale(given.values(), scale, [*order], weights)
-    items, judges = (list(dict.fromkeys(key[part] for key in given)) for part in (0, 1))
+    labels_by_cell = _read_labels(as_tables(labels))
+    label_values = _scale(labels_by_cell.values(), scale, [*order], weights)
+    items, judges = (list(dict.fromkeys(key[part] for key in labels_by_cell)) for part in (0, 1))
     if len(judges) < 2:
         raise InputError("labels", f"judges: {len(judges)}; expected at least two")
-    table = {item: [given.get((item, judge)) for judge in judges] for item in items}
-    numbers = {label: number for number, label in enumerate(worth)}
+    table = {item: [labels_by_cell.get((item, judge)) for judge in judges] for item in items}
+    numbers = {label: number for number, label in enumerate(label_values)}
     codes = np.array([[numbers.get(label or "", -1) for label in row] for row in table.values()])
-    values, complete = np.array([*worth.values()]), codes[(codes >= 0).all(axis=1)]
+    values, complete = np.array([*label_values.values()]), codes[(codes >= 0).all(axis=1)]
     kappas = [("cohen_kappa", "nominal", "")]
     if weights:
         kappas.append(("weighted_kappa", weights, f"{weights} weights"))
@@ -407,6 +413,6 @@ def agreement(
     rows.append(_coefficient_row("fleiss_kappa", "all", "", fleiss))
     rows.append(_coefficient_row("krippendorff_alpha", "all", scale, alpha))
     voted = [_vote(item, row) for item, row in table.items()]
-    rows += _shares(table, judges, worth, voted)
+    rows += _shares(table, judges, label_values, voted)
     files = [(votes, voted, VoteRow)]
     return Result(rows, AgreementRow, print_table=partial(_print, rows=rows), files=files)

@@ -2,7 +2,7 @@
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise, permutations, product
@@ -11,10 +11,11 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from evalcore.commands.compare import CompareRow, compare_methods, difference_text
-from evalcore.options import Names
-from evalcore.pairing import PairBy, without_hashes
+from evalcore.commands.compare import difference_text
+from evalcore.compare_rows import CompareRow, compare_methods
+from evalcore.options import OptionNames
 from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
+from evalcore.score_options import PairBy, without_hashes
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, Text, joined
@@ -37,7 +38,9 @@ _AS_COMPARED = ["dataset", "model", "rule", "baseline", "treatment"]
 _AS_COMPARED += ["difference", "difference_low", "difference_high", "p"]
 _AS_COMPARED += ["group", "test", "n_problems", "scale", "weight", "right_from"]
 _AS_COMPARED += ["family", "family_tests"]
-Lists = Mapping[str, Mapping[str, Sequence[float]]]
+MOST_PERMUTED = 8
+"""With more methods, there are too many orders to try them all."""
+PatternCounts = Mapping[str, Mapping[str, Sequence[float]]]
 """The counts of patterns by index, then by method."""
 
 
@@ -141,9 +144,9 @@ class RankRow:
     """The values of further columns that `compare --by` named."""
 
 
-def _attested(
+def _count_methods(
     patterns: Sequence[PatternCount], measure: str, tiers: Sequence[str], names: Mapping[str, str]
-) -> Lists:
+) -> PatternCounts:
     """Return counts by compared method: `f-1` is `F-1`, also in `FP/F-1`; variants add up."""
     wanted = [tier.upper() for tier in tiers]
     refuse_other("tier", wanted, (row.tier for row in patterns if row.tier))
@@ -183,8 +186,10 @@ def _why_no_documents(row: PatternCount) -> Text:
     return f"{problem}, {reason}; " + measure + again
 
 
-def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[LinkRow]:
-    for (index, lists), row in product(attested.items(), compared):
+def _link_pairs(
+    pattern_counts: PatternCounts, compared: Sequence[CompareRow], measure: str
+) -> Iterator[LinkRow]:
+    for (index, lists), row in product(pattern_counts.items(), compared):
         if {row.treatment, row.baseline} <= lists.keys():
             treatment, baseline = lists[row.treatment], lists[row.baseline]
             ratio = geometric_mean_ratio(treatment, baseline, 0.95)
@@ -201,13 +206,15 @@ def _rows(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iter
             )
 
 
-def _ranks(attested: Lists, compared: Sequence[CompareRow], measure: str) -> Iterator[RankRow]:
+def _rank_methods(
+    pattern_counts: PatternCounts, compared: Sequence[CompareRow], measure: str
+) -> Iterator[RankRow]:
     cells: dict[tuple[str, str, str, str], dict[str, float]] = defaultdict(dict)
     for row in compared:
         accuracies = cells[row.dataset, row.model, row.rule, row.group]
         accuracies[row.baseline] = row.accuracy_baseline
         accuracies[row.treatment] = row.accuracy_treatment
-    for (index, lists), (cell, accuracies) in product(attested.items(), cells.items()):
+    for (index, lists), (cell, accuracies) in product(pattern_counts.items(), cells.items()):
         dataset, model, rule, group = cell
         methods = [method for method in accuracies if method in lists]
         if len(methods) > 1:
@@ -221,20 +228,33 @@ def rank_agreement(
     first: Sequence[float], second: Sequence[float]
 ) -> tuple[float | None, float | None, str]:
     """Return Kendall's tau-b, the share of orders with one at least as far from 0, and a note."""
+    from scipy.stats import kendalltau  # slow to import
+
     n = len(first)
-    signs, others = (np.sign(np.subtract.outer(values, values)) for values in (first, second))
-    scale = math.sqrt(np.abs(signs).sum() * np.abs(others).sum())
     if n < 3:
         return None, None, "an order takes at least three methods"
-    if not scale:
+    if len({*first}) == 1 or len({*second}) == 1:
         return None, None, "all methods have the same value in one list"
-    tau = float((signs * others).sum()) / scale
-    if n > 8:
-        return tau, None, "no p: more than 8 methods have too many orders"
-    orders = np.array(list(permutations(range(n))))
-    found = (signs * others[orders[:, :, None], orders[:, None, :]]).sum(axis=(1, 2)) / scale
+    tau = float(kendalltau(first, second).statistic)
+    if n > MOST_PERMUTED:
+        return tau, None, f"no p: more than {MOST_PERMUTED} methods have too many orders"
     note = f"with {n} methods p can't be below {2 / math.factorial(n):.2g}" if n < 5 else ""
-    return tau, float((np.abs(found) >= abs(tau)).mean()), note
+    return tau, _permutation_p(first, second), note
+
+
+def _permutation_p(first: Sequence[float], second: Sequence[float]) -> float:
+    """Return the share of orders of the second list that agree or disagree at least as much.
+
+    All orders have the same ties, so that tau-b is proportional to concordant minus discordant
+    pairs.
+    """
+    first_signs = np.sign(np.subtract.outer(first, first))
+    second_signs = np.sign(np.subtract.outer(second, second))
+    surplus = np.abs((first_signs * second_signs).sum())
+    orders = np.array(list(permutations(range(len(first)))))
+    permuted_signs = second_signs[orders[:, :, None], orders[:, None, :]]
+    permuted_surpluses = np.abs((first_signs * permuted_signs).sum(axis=(1, 2)))
+    return float((permuted_surpluses >= surplus).mean())
 
 
 def _columns(rows: Sequence[LinkRow]) -> dict[str, Any]:
@@ -284,13 +304,38 @@ def _varies(rows: Sequence[SlopeRow], name: str) -> bool:
     return len({getattr(row, name) for row in rows}) > 1
 
 
-def _refuse_ignored(problems: bool, of_methods: bool, asked: ProblemOptions) -> None:
-    if problems and of_methods:
+def _refuse_ignored(problems: bool, has_method_options: bool, options: ProblemOptions) -> None:
+    if problems and has_method_options:
         others = [OptionUse(name) for name in ("measure", "tier", "rename", "ranks")]
         raise InputError(OptionUse("problems"), "not allowed with " + joined(others, ", "))
-    if not problems and asked != ProblemOptions():
-        others = [OptionUse(name) for name in vars(asked)]
+    if not problems and options != ProblemOptions():
+        others = [OptionUse(name) for name in vars(options)]
         raise InputError(OptionUse("problems"), "needed for these: " + joined(others, ", "))
+
+
+def _read_comparisons(
+    scores: Table, rules: Sequence[str], runs: Sequence[str], pair_by: PairBy
+) -> tuple[list[CompareRow], list[str]]:
+    """Return rows of `compare`, or compare the methods of scores in all pairs; and notices."""
+    given_rows: Any = [*read_table(scores)]  # a pipe can be read once
+    if "difference" in given_rows[0][1]:
+        compared = read_rows(given_rows, CompareRow, "rows of `evalcore compare` or `score`")
+        refuse_other("rule", rules, (row.rule for row in compared))
+        return [row for row in compared if not rules or row.rule in rules], []
+    rows_of_scores, table_notices = read_all([given_rows], [*rules], [*runs])
+    if pair_by == "id":
+        rows_of_scores = without_hashes(rows_of_scores)
+    compared, _, messages = compare_methods(rows_of_scores)
+    heading = [messages.heading] if messages.heading else []
+    return compared, [*table_notices, *heading, *messages.notices, *map(str, messages.failures)]
+
+
+def _refuse_unattested(renamed: Mapping[str, str], attested: Collection[str]) -> None:
+    """Raise an InputError if a method that is renamed has no patterns."""
+    for method, name in renamed.items():
+        if not name or method not in attested:
+            problem = "expected METHOD=NAME: a compared method, and a method with patterns"
+            raise InputError(OptionUse("rename", f"{method}={name}".rstrip("=")), problem)
 
 
 @command
@@ -300,10 +345,10 @@ def link(
     *,
     problems: bool = False,
     measure: Literal["occurrences", "documents"] = "occurrences",
-    tier: Names = (),
+    tier: OptionNames = (),
     rename: Annotated[str | Sequence[str], Option(metavar="METHOD=NAME")] = (),
-    rule: Names = (),
-    run: Names = (),
+    rule: OptionNames = (),
+    run: OptionNames = (),
     pair_by: PairBy = "hash",
     ranks: RowsFile = None,
     figure: NewFile = None,
@@ -348,58 +393,44 @@ def link(
     $ evalcore link counts.csv compared.csv --figure link.svg
     $ evalcore link prevalence.csv scores.jsonl --problems --figure slopes.svg
     """
-    asked = ProblemOptions(**options)
-    of_methods = measure != "occurrences" or tier or rename or ranks
-    _refuse_ignored(problems, bool(of_methods), asked)
+    problem_options = ProblemOptions(**options)
+    has_method_options = bool(measure != "occurrences" or tier or rename or ranks)
+    _refuse_ignored(problems, has_method_options, problem_options)
     if problems:
-        slopes, messages = link_problems(counts, scores, rule, run, asked, pair_by)
-        messages["notices"].append(NO_CAUSE)
+        slopes, messages = link_problems(counts, scores, rule, run, problem_options, pair_by)
         return Result(
             slopes,
             SlopeRow,
+            heading=messages.heading,
+            notices=[*messages.notices, NO_CAUSE],
+            failures=messages.failures,
             print_table=partial(_print_slopes, rows=slopes),
             figure=(figure, slopes),
             for_paper=for_paper(_slope_columns(slopes)),
-            **messages,
         )
     patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
-    given: Any = [*read_table(scores)]  # a pipe can be read once
-    if "difference" in given[0][1]:
-        notices = list[str]()
-        compared = read_rows(given, CompareRow, "rows of `evalcore compare` or `score`")
-        refuse_other("rule", rule, (row.rule for row in compared))
-        compared = [row for row in compared if not rule or row.rule in rule]
-    else:
-        rows_of_scores, of_tables = read_all([given], [*rule], [*run])
-        if pair_by == "id":
-            rows_of_scores = without_hashes(rows_of_scores)
-        compared, _, messages = compare_methods(rows_of_scores)
-        notices = [*of_tables, *filter(None, [messages["heading"]])]
-        notices += [*messages["notices"], *messages["failures"]]
+    compared, notices = _read_comparisons(scores, rule, run, pair_by)
     methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
-    names = dict(text.partition("=")[::2] for text in rename)
-    known = {method: names.get(method, method) for method in methods}
-    attested = _attested(patterns, measure, [*tier], known)
-    found = set().union(*attested.values())
-    for method, name in names.items():
-        if not name or method not in found:
-            problem = "expected METHOD=NAME: a compared method, and a method with patterns"
-            raise InputError(OptionUse("rename", f"{method}={name}".rstrip("=")), problem)
-    if not (rows := list(_rows(attested, compared, measure))):
-        there = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
-        problem = f"no compared pair of methods has patterns of these tiers; available: {there}"
-        raise InputError("counts", f"{problem} (see " + OptionUse("rename") + ")")
-    orders = list(_ranks(attested, compared, measure))
-    if absent := [method for method in methods if method not in found]:
+    renamed = dict(text.partition("=")[::2] for text in rename)
+    names = {method: renamed.get(method, method) for method in methods}
+    pattern_counts = _count_methods(patterns, measure, [*tier], names)
+    attested = set().union(*pattern_counts.values())
+    _refuse_unattested(renamed, attested)
+    if not (rows := list(_link_pairs(pattern_counts, compared, measure))):
+        in_patterns = ", ".join(dict.fromkeys(row.method for row in patterns if row.method))
+        problem = "no compared pair of methods has patterns of these tiers"
+        cure = "see " + OptionUse("rename")
+        raise InputError("counts", f"{problem}; available: {in_patterns} (" + cure + ")")
+    orders = list(_rank_methods(pattern_counts, compared, measure))
+    if absent := [method for method in methods if method not in attested]:
         notices.append(f"left out, because they have no patterns: {', '.join(absent)}")
     notices.append(CORRELATIONAL)
-    printed, paper = partial(_print, rows=rows, ranks=orders), for_paper(_columns(rows))
     return Result(
         rows,
         LinkRow,
         notices=notices,
-        print_table=printed,
+        print_table=partial(_print, rows=rows, ranks=orders),
         figure=(figure, rows),
         files=[(ranks, orders, RankRow)],
-        for_paper=paper,
+        for_paper=for_paper(_columns(rows)),
     )

@@ -7,19 +7,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from evalcore.commands.compare import Methods, pairs_of_methods
-from evalcore.options import Difference
-from evalcore.pairing import (
-    NAMES,
-    ScoreOptions,
-    describe_documents,
-    find_pairs,
-    left_out,
-    name_cell,
-    overlap_of_pairs,
-    to_table,
-)
-from evalcore.pilots import Clusters, Variation, assume_variation, make_design, measure_pilot
+from evalcore.answer_table import NAMES, describe_documents, make_answer_table, name_cell
+from evalcore.compare_rows import pair_methods
+from evalcore.messages import CellLevels, Messages, describe_left_out
+from evalcore.options import LeastDifference, Methods
+from evalcore.pairing import describe_overlap_of_pairs, find_pairs
+from evalcore.pilots import AssumedClusters, Variation, assume_variation, make_design, measure_pilot
+from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.row_files import Table
@@ -121,7 +115,7 @@ class PowerCurveRow:
     power: Share
 
 
-class _Planned(NamedTuple):
+class _PlannedPair(NamedTuple):
     """Two methods, and how their answers vary."""
 
     names: dict[str, str]
@@ -133,12 +127,12 @@ class _Goal(NamedTuple):
 
     difference: float
     power: float
-    clusters: Clusters
+    clusters: AssumedClusters
     n: int | None
 
 
-def _plan(planned: _Planned, epochs: int, goal: _Goal) -> tuple[PlanRow, list[PowerCurveRow]]:
-    variation, clusters = planned.variation, goal.clusters
+def _plan(pair: _PlannedPair, epochs: int, goal: _Goal) -> tuple[PlanRow, list[PowerCurveRow]]:
+    variation, clusters = pair.variation, goal.clusters
     design = make_design(variation, epochs, clusters)
     units = needed_n(design, goal.difference, goal.power)
     needed = None if units is None else units * clusters.size
@@ -146,7 +140,7 @@ def _plan(planned: _Planned, epochs: int, goal: _Goal) -> tuple[PlanRow, list[Po
     units_of_n = None if n is None else n // clusters.size
     is_mcnemar = isinstance(design, McNemarDesign)
     row = PlanRow(
-        **planned.names,
+        **pair.names,
         epochs=epochs,
         cluster_size=clusters.size,
         difference=goal.difference,
@@ -187,37 +181,36 @@ def _curve(row: PlanRow, design: Design) -> Iterator[PowerCurveRow]:
 
 
 def _read_pilot(
-    scores: Sequence[Table], baseline: str, treatments: Sequence[str], asked: ScoreOptions
-) -> tuple[list[_Planned], list[str], list[Text]]:
-    """Return the pairs of methods of a pilot, notices, and failures."""
-    rows, notices, failures = asked.read(scores, is_one_rule=False)
-    known = [*dict.fromkeys(row.method for row in rows)]
-    methods = pairs_of_methods(known, baseline, treatments)
-    table = to_table(rows)
-    planned, levels = list[_Planned](), list[tuple[str, Any, str]]()
-    without_plan: list[Text] = [*failures]
+    scores: Sequence[Table], baseline: str, treatments: Sequence[str], options: ScoreOptions
+) -> tuple[list[_PlannedPair], Messages]:
+    """Return the pairs of methods of a pilot, and messages."""
+    rows, read_messages = options.read(scores, is_one_rule=False)
+    methods = pair_methods([*dict.fromkeys(row.method for row in rows)], baseline, treatments)
+    table = make_answer_table(rows)
+    planned, cell_levels, failures = list[_PlannedPair](), list[CellLevels](), list[Text]()
     for pairs in find_pairs(table, methods):
         names = {name: str(pairs[name].iloc[0]) for name in NAMES if name != "group"}
-        title = name_cell(names.values())
-        levels.append((title, pairs["least"], overlap_of_pairs(pairs)))
-        answered = pairs[pairs["least"] >= asked.lowest]
-        if answered.empty:
-            continue  # which `left_out` says
-        if variation := measure_pilot(answered):
-            planned.append(_Planned(names, variation))
+        title, levels = name_cell(names.values()), pairs["lowest_level"]
+        cell_levels.append(CellLevels(title, levels, describe_overlap_of_pairs(pairs)))
+        compared_pairs = pairs[levels >= options.lowest_level]
+        if compared_pairs.empty:
+            continue  # which `describe_left_out` says
+        if variation := measure_pilot(compared_pairs):
+            planned.append(_PlannedPair(names, variation))
         else:
             problem = "no plan: fewer than two problems, or the methods never differ"
-            without_plan.append(f"{title}: {problem}; try " + OptionUse("accuracies"))
-    if not levels:
+            failures.append(f"{title}: {problem}; try " + OptionUse("accuracies"))
+    if not cell_levels:
         raise InputError("scores", f"no benchmark and model has {baseline} and another method")
-    messages = left_out("pair", levels, asked.lowest)
-    notices += [*describe_documents(table), *messages["notices"]]
-    return planned, notices, [*messages["failures"], *without_plan]
+    left_out = describe_left_out("pair", cell_levels, options.lowest_level)
+    before = Messages(notices=read_messages.notices + describe_documents(table))
+    after = Messages(failures=read_messages.failures + failures)
+    return planned, before + left_out + after
 
 
-def _choose_epochs(given: Sequence[int], variation: Variation, is_pilot: bool) -> list[int]:
+def _choose_epochs(wanted: Sequence[int], variation: Variation, is_pilot: bool) -> list[int]:
     """Return the numbers of answers to plan for, by default that of the pilot."""
-    epochs = [*dict.fromkeys(given)] or [variation.epochs]
+    epochs = [*dict.fromkeys(wanted)] or [variation.epochs]
     if variation.within is None and epochs != [1]:
         cure: Text = "a pilot with several answers of both methods"
         if not is_pilot:
@@ -230,23 +223,22 @@ def _choose_epochs(given: Sequence[int], variation: Variation, is_pilot: bool) -
 
 def _assume(
     accuracies: Sequence[float], agreement: float | None, self_agreement: float | None
-) -> tuple[_Planned, list[str]]:
+) -> tuple[_PlannedPair, list[str]]:
     """Return methods without names, of which these numbers are assumed, and a notice."""
     if len(accuracies) != 2 or not all(0 <= value <= 1 for value in accuracies):
         raise InputError(
             OptionUse("accuracies"),
             "expected two fractions, as in " + OptionUse("accuracies", "0.6,0.65"),
         )
-    first, second = accuracies
-    if first == second:
+    if accuracies[0] == accuracies[1]:
         raise InputError(
             OptionUse("accuracies"), "both are the same: there is no difference to find"
         )
-    variation = assume_variation((first, second), agreement, self_agreement)
+    variation = assume_variation((accuracies[0], accuracies[1]), agreement, self_agreement)
     names = dict.fromkeys(("dataset", "model", "rule", "baseline", "treatment"), "")
     alike = f"{100 * (1 - (variation.discordance or 0)):.0f}% agreement"
     notice = f"methods are taken as independent ({alike}); --agreement gives a better number"
-    return _Planned(names, variation), [] if agreement is not None else [notice]
+    return _PlannedPair(names, variation), [] if agreement is not None else [notice]
 
 
 def _columns(rows: Sequence[PlanRow]) -> Columns:
@@ -283,16 +275,21 @@ def _check_clusters(size: int, icc: float, problems: int | None) -> list[str]:
     return ["problems of a cluster are taken as independent; --icc 0.1 says how alike they are"]
 
 
-def _check_inputs(scores: Sequence[Table], accuracies: Sequence[float], given: Any) -> None:
+def _check_inputs(
+    scores: Sequence[Table],
+    accuracies: Sequence[float],
+    baseline: str | None,
+    agreements: Sequence[float | None],
+) -> None:
     """Refuse a pilot and assumptions together, and neither."""
     if bool(scores) == bool(accuracies):
         either = "expected either " + OptionUse("scores") + " of a pilot or "
         raise InputError("plan", either + OptionUse("accuracies"))
-    if scores and (given["agreement"] is not None or given["self_agreement"] is not None):
+    if scores and any(agreement is not None for agreement in agreements):
         raise InputError(
             OptionUse("agreement"), "measured in the pilot; requires " + OptionUse("accuracies")
         )
-    if scores and not given["baseline"]:
+    if scores and not baseline:
         raise InputError(
             OptionUse("baseline"), "required with a pilot: the method to compare others with"
         )
@@ -303,7 +300,7 @@ def plan(
     *scores: Annotated[Table, Option(metavar="[SCORES]...", is_optional=True)],
     baseline: Annotated[str | None, Option(metavar="METHOD")] = None,
     treatment: Methods = (),
-    difference: Difference = 0.05,
+    difference: LeastDifference = 0.05,
     power: Annotated[float, Option(over=0.05, under=1)] = 0.8,
     problems: Annotated[int | None, Option(metavar="N", least=2)] = None,
     epochs: Annotated[int | Sequence[int], Option(metavar="N", least=1)] = (),
@@ -366,31 +363,29 @@ def plan(
     $ evalcore plan scores.jsonl --baseline cot --treatment f-1 --difference 0.03 --figure power.svg
     $ evalcore plan --accuracies 0.6,0.65 --agreement 0.8 --self-agreement 0.9 --epochs 1,4,16
     """
-    assumed = [accuracies] if isinstance(accuracies, float | int) else [*accuracies]
-    wanted = [epochs] if isinstance(epochs, int) else [*epochs]
-    given = {"agreement": agreement, "self_agreement": self_agreement}
-    _check_inputs(scores, assumed, given | {"baseline": baseline})
-    failures = list[Text]()
+    assumed_accuracies = [accuracies] if isinstance(accuracies, float | int) else [*accuracies]
+    wanted_epochs = [epochs] if isinstance(epochs, int) else [*epochs]
+    _check_inputs(scores, assumed_accuracies, baseline, (agreement, self_agreement))
     if baseline and scores:
-        asked = ScoreOptions(**options)
-        planned, notices, failures = _read_pilot(scores, baseline, treatment, asked)
+        planned, messages = _read_pilot(scores, baseline, treatment, ScoreOptions(**options))
     else:
-        one, notices = _assume(assumed, agreement, self_agreement)
-        planned, difference = [one], abs(assumed[1] - assumed[0])
-    notices += _check_clusters(cluster_size, icc, problems)
-    goal = _Goal(difference, power, Clusters(cluster_size, icc), problems)
+        assumed, notices = _assume(assumed_accuracies, agreement, self_agreement)
+        planned, messages = [assumed], Messages(notices=notices)
+        difference = abs(assumed_accuracies[1] - assumed_accuracies[0])
+    messages += Messages(notices=_check_clusters(cluster_size, icc, problems))
+    goal = _Goal(difference, power, AssumedClusters(cluster_size, icc), problems)
     plans = [
-        _plan(each, number, goal)
-        for each in planned
-        for number in _choose_epochs(wanted, each.variation, bool(scores))
+        _plan(pair, number, goal)
+        for pair in planned
+        for number in _choose_epochs(wanted_epochs, pair.variation, bool(scores))
     ]
     rows = [row for row, _ in plans]
-    points = [point for _, of_row in plans for point in of_row]
+    points = [point for _, curve_rows in plans for point in curve_rows]
     return Result(
         rows,
         PlanRow,
-        notices,
-        failures,
+        messages.notices,
+        messages.failures,
         print_table=partial(_print, rows=rows),
         files=[(curve, points, PowerCurveRow)],
         figure=(figure, points) if points else (),

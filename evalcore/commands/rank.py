@@ -11,10 +11,12 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from evalcore.answer_table import Frame, describe_documents, make_answer_table, name_cell
 from evalcore.labels import read_labels
+from evalcore.messages import Messages
 from evalcore.options import Seed
 from evalcore.paired_tests import Comparison, Settings, compare_pairs, correct_pairs
-from evalcore.pairing import Frame, ScoreOptions, describe_documents, name_cell, to_table
+from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, Text, counted
 from ngramscan.options import Level
@@ -26,6 +28,7 @@ from ngramscan.rows import Heading, Label, Plot, Share, row_kind
 from ngramscan.statistics.estimates import Estimate, fields_of
 from ngramscan.statistics.judged_means import JudgedMean
 from ngramscan.statistics.ranks import PairTest, estimate_ranks
+from ngramscan.statistics.resampling import Floats
 from ngramscan.statistics.streams import stream
 from ngramscan.statistics.two_samples import estimate_clustered_accuracy, estimate_mean, is_binary
 
@@ -36,7 +39,6 @@ _IN_COMMON = {
     "models": ["dataset", "method", "group", "rule"],
 }
 """The columns that all in a list have in common, by what is ranked."""
-Floats = NDArray[np.float64]
 _LEGEND = (
     "rank: with limits that hold for all of a list together; accuracy: in percent, with the"
     " interval of each; better, worse: how many of the others are significantly so"
@@ -94,7 +96,7 @@ class RankedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _RankedMethod:
     """One model with one method: a value for each problem, in the same order for all of a list."""
 
     model: str
@@ -110,11 +112,11 @@ class _Entry:
         return bool((~np.isnan(self.labels) & ~np.isnan(self.scores)).any())
 
 
-class _List(NamedTuple):
+class _Ranking(NamedTuple):
     """Models and methods that are ranked together."""
 
     names: dict[str, str]
-    entries: list[_Entry]
+    entries: list[_RankedMethod]
     n_left_out: int
     """Problems without a known result of one of them."""
     is_judged: bool
@@ -128,11 +130,11 @@ class _List(NamedTuple):
         return name_cell(self.names.values())
 
 
-def _make_list(names: dict[str, str], scores: Frame, lowest: int) -> _List:
+def _make_ranking(names: dict[str, str], scores: Frame, lowest: int) -> _Ranking:
     by_entry = ["model", "method"]
     # One answer with an unknown result makes the mean of a problem unknown.
-    least = scores.groupby([*by_entry, "problem"])["level"].min()
-    n_known = least[least >= lowest].groupby("problem").size()
+    levels = scores.groupby([*by_entry, "problem"])["level"].min()
+    n_known = levels[levels >= lowest].groupby("problem").size()
     n_entries = scores.groupby(by_entry).ngroups
     problems = n_known[n_known == n_entries].index
     is_judged = "label" in scores
@@ -141,26 +143,26 @@ def _make_list(names: dict[str, str], scores: Frame, lowest: int) -> _List:
     # An answer that is missing is wrong, for people too.
     no_answer = scores["value"].isna()
     scores = scores.assign(
-        answered=~no_answer,
+        is_answered=~no_answer,
         value=scores["value"].fillna(0.0),
         label=scores["label"].mask(no_answer, 0.0),
-        labelled=scores["label"].notna() | no_answer,
+        is_labelled=scores["label"].notna() | no_answer,
     )
     entries = []
     for (model, method), answers in scores.groupby(by_entry, sort=False):
-        of_problem = answers.groupby("problem")
-        values = of_problem["value"].mean().where(of_problem["answered"].any())
-        labels = of_problem["label"].mean().where(of_problem["labelled"].all())
+        by_problem = answers.groupby("problem")
+        values = by_problem["value"].mean().where(by_problem["is_answered"].any())
+        labels = by_problem["label"].mean().where(by_problem["is_labelled"].all())
         columns = [column.reindex(problems).to_numpy(dtype=float) for column in (values, labels)]
-        entries.append(_Entry(str(model), str(method), *columns))
+        entries.append(_RankedMethod(str(model), str(method), *columns))
     n_left_out = scores["problem"].nunique() - problems.size
     units = scores.groupby("problem")["unit"].first().reindex(problems).to_numpy()
     has_clusters = bool(scores["cluster"].notna().any())
-    return _List(names, entries, n_left_out, is_judged, units, has_clusters)
+    return _Ranking(names, entries, n_left_out, is_judged, units, has_clusters)
 
 
 def _estimate_accuracy(
-    entry: _Entry, ranked: _List, level: float
+    entry: _RankedMethod, ranked: _Ranking, level: float
 ) -> tuple[Estimate, JudgedMean | None]:
     has_answer, values = ~np.isnan(entry.scores), np.nan_to_num(entry.scores)
     if ranked.is_judged:
@@ -171,36 +173,41 @@ def _estimate_accuracy(
     return estimate_mean(values, is_binary(values), level), None
 
 
-def _compare(first: _Entry, second: _Entry, ranked: _List, settings: Settings) -> PairTest:
+def _compare(
+    first: _RankedMethod, second: _RankedMethod, ranked: _Ranking, settings: Settings
+) -> PairTest:
     """Test the difference of two entries, the first minus the second."""
-    both = second.scores, first.scores
+    values = second.scores, first.scores
     names = first.model, first.method, second.model, second.method
     generator = stream(settings.seed, *ranked.names.values(), *names)
     result: Comparison | None = compare_pairs(
-        *both, generator, settings, ranked.units, has_clusters=ranked.has_clusters
+        *values, generator, settings, ranked.units, has_clusters=ranked.has_clusters
     )
     if result and ranked.is_judged:
         is_incomplete = np.isnan(first.labels) | np.isnan(second.labels)
-        labels = [np.where(is_incomplete, np.nan, one.labels) for one in (second, first)]
-        result = correct_pairs(result, both, (labels[0], labels[1]), settings, ranked.units)
+        labels = (
+            np.where(is_incomplete, np.nan, second.labels),
+            np.where(is_incomplete, np.nan, first.labels),
+        )
+        result = correct_pairs(result, values, labels, settings, ranked.units)
     if not result:
         return PairTest(difference=0.0, p=None)
     return PairTest(result.difference.value, result.p.value)
 
 
-def rank_entries(ranked: _List, settings: Settings) -> Iterator[RankedRow]:
+def rank_entries(ranked: _Ranking, settings: Settings) -> Iterator[RankedRow]:
     """Yield the row of each entry of a list, from the best one on."""
     entries, level = ranked.entries, settings.level
-    found = [_estimate_accuracy(entry, ranked, level) for entry in entries]
+    estimates = [_estimate_accuracy(entry, ranked, level) for entry in entries]
     tests = {
         (first, second): _compare(entries[first], entries[second], ranked, settings)
         for first, second in combinations(range(len(entries)), 2)
     }
-    ranks = estimate_ranks([accuracy.value for accuracy, _ in found], tests, level)
+    ranks = estimate_ranks([accuracy.value for accuracy, _ in estimates], tests, level)
     untested = [places for places, test in tests.items() if test.p is None]
     rows = []
     for place, (entry, (accuracy, judged), rank) in enumerate(
-        zip(entries, found, ranks, strict=True)
+        zip(entries, estimates, ranks, strict=True)
     ):
         n_untested = sum(place in places for places in untested)
         few = f"not tested against {counted(n_untested, 'other')}: no problem has both labels"
@@ -233,7 +240,7 @@ def rank_entries(ranked: _List, settings: Settings) -> Iterator[RankedRow]:
     yield from sorted(rows, key=lambda row: row.rank)
 
 
-def _why_not_ranked(ranked: _List) -> Text:
+def _why_not_ranked(ranked: _Ranking) -> Text:
     """Return why a list can't be ranked; empty if it can be."""
     if not ranked.entries[0].scores.size:
         return f"{ranked.title}: no problem has a known result of all {len(ranked.entries)}"
@@ -249,12 +256,12 @@ def _columns(rows: Sequence[RankedRow]) -> dict[str, Any]:
     names = ("dataset", "model", "group", "method", "rule", "n")
     columns = to_columns(rows, (*names, "rank", "accuracy", "better", "worse"))
     if any(row.n_labelled is not None for row in rows):
-        of_judge = (
+        judge_columns = (
             ("labelled", "n_labelled"),
             "judge_weight",
             ("accuracy by judge", "accuracy_judged"),
         )
-        columns |= to_columns(rows, of_judge)
+        columns |= to_columns(rows, judge_columns)
     return columns
 
 
@@ -311,34 +318,34 @@ def rank(
     $ evalcore rank scores.jsonl --of methods --figure ranks.svg
     $ evalcore rank proofs.jsonl --labels people.csv
     """
-    asked = ScoreOptions(**options)
-    chosen, notices, unread = asked.read(scores, is_one_rule=False)
-    failures: list[Text] = [*unread]
-    table = to_table(chosen, asked.kept_apart)
+    score_options = ScoreOptions(**options)
+    rows_of_scores, messages = score_options.read(scores, is_one_rule=False)
+    table = make_answer_table(rows_of_scores, score_options.unpooled)
     if labels is not None:
-        values, of_labels = read_labels(labels, chosen)
+        values, label_notices = read_labels(labels, rows_of_scores)
         table = table.assign(label=values[table.index])
-        notices += of_labels
-    settings = Settings(no_answer=asked.no_answer, level=level, seed=seed)
+        messages += Messages(notices=label_notices)
+    messages = Messages(notices=describe_documents(table)) + messages
+    settings = Settings(no_answer=score_options.no_answer, level=level, seed=seed)
     in_common, rows = _IN_COMMON[of], list[RankedRow]()
-    for names, answers in table.groupby(in_common, sort=False):
-        ranked = _make_list(
-            dict(zip(in_common, map(str, names), strict=True)), answers, asked.lowest
-        )
+    for cell, answers in table.groupby(in_common, sort=False):
+        names = dict(zip(in_common, map(str, cell), strict=True))
+        ranked = _make_ranking(names, answers, score_options.lowest_level)
         if why := _why_not_ranked(ranked):
-            failures.append(why)
+            messages.failures.append(why)
             continue
         if ranked.n_left_out:
             left_out = f"{counted(ranked.n_left_out, 'problem')} left out"
-            notices.append(f"{ranked.title}: {left_out}, without a known result of each")
+            notice = f"{ranked.title}: {left_out}, without a known result of each"
+            messages.notices.append(notice)
         rows += rank_entries(ranked, settings)
     if not rows:
-        raise InputError("scores", "nothing to rank; " + failures[-1])
+        raise InputError("scores", "nothing to rank; " + messages.failures[-1])
     return Result(
         rows,
         RankedRow,
-        notices=[*describe_documents(table), *notices],
-        failures=failures,
+        notices=messages.notices,
+        failures=messages.failures,
         print_table=partial(_print, rows=rows),
         figure=(figure, rows),
         for_paper=for_paper(_columns(rows)),

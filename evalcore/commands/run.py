@@ -15,7 +15,7 @@ from evalcore import records
 from evalcore.benchmarks import chosen_benchmark, load_dataset
 from evalcore.endpoint import (
     Ask,
-    Question,
+    PromptRequest,
     ask_and_keep,
     open_endpoint,
     read_key,
@@ -23,7 +23,7 @@ from evalcore.endpoint import (
 )
 from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import Problem
-from evalcore.options import File, Limit, RunOptions
+from evalcore.options import Limit, OptionalFile, RunOptions
 from evalcore.prompts import PromptSet, load_templates, sha256_of
 from evalcore.records import Record, read_records
 from ngramscan.clock import now
@@ -33,7 +33,7 @@ from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
 
 _NOTE_EVERY_S = 10.0
-_Price = Annotated[float | None, Option(metavar="P", least=0, most=10**9)]
+_TokenPrice = Annotated[float | None, Option(metavar="P", least=0, most=10**9)]
 
 
 @dataclass(slots=True)
@@ -80,19 +80,25 @@ def replay_from(path: Path, model: str, on_notice: Callable[[str], None] = lambd
     }
     if not recorded:
         raise InputError(path, f"no recorded outputs of {model!r} in it")
-    of_question = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
+    copied_fields = ("model", "parameters", "messages_sha256", "prompts_sha256", "dataset_sha256")
 
-    def answer(question: Question) -> Record:
-        asked = question.record
-        found = recorded.get((asked.dataset, asked.method, asked.key))
-        epoch = f", epoch {asked.epoch}" if asked.epoch else ""
-        named = f"recorded output of {asked.dataset}, {asked.method}, {asked.id}{epoch}"
-        if found is None:
+    def answer(question: PromptRequest) -> Record:
+        sent_record = question.record
+        recorded_output = recorded.get((sent_record.dataset, sent_record.method, sent_record.key))
+        epoch = f", epoch {sent_record.epoch}" if sent_record.epoch else ""
+        names = ", ".join((sent_record.dataset, sent_record.method, sent_record.id))
+        named = f"recorded output of {names}{epoch}"
+        if recorded_output is None:
             raise RemoteRefused(f"{path}: no {named}")
-        if found.messages_sha256 not in {None, asked.messages_sha256}:
+        if recorded_output.messages_sha256 not in {None, sent_record.messages_sha256}:
             raise RemoteRefused(f"{path}: the {named} answers other messages")
-        known = {name: getattr(asked, name) for name in of_question}
-        return replace(found, asked_at=now(), attempts=found.attempts or 1, **known)
+        question_fields = {name: getattr(sent_record, name) for name in copied_fields}
+        return replace(
+            recorded_output,
+            asked_at=now(),
+            attempts=recorded_output.attempts or 1,
+            **question_fields,
+        )
 
     return answer
 
@@ -100,7 +106,7 @@ def replay_from(path: Path, model: str, on_notice: Callable[[str], None] = lambd
 def ask_missing(
     ask: Ask,
     path: Path,
-    questions: Sequence[Question],
+    questions: Sequence[PromptRequest],
     usage: Spending,
     size: int,
     progress: Progress,
@@ -111,12 +117,12 @@ def ask_missing(
         todo = _unanswered(file, questions)
         done = Counter({"answered": 0, "already answered": len(questions) - len(todo)})
 
-        def ask_within_budget(question: Question) -> Record:
+        def ask_within_budget(question: PromptRequest) -> Record:
             if reason := usage.why_exhausted():
                 raise RemoteError(reason)
             return ask(question)
 
-        def keep(_: Question, answer: Record) -> str:
+        def keep(_: PromptRequest, answer: Record) -> str:
             nonlocal noted_at
             file.write(answer)
             usage.add(answer)
@@ -142,9 +148,11 @@ def ask_missing(
     return notice, (f"{path}: {failure}; run again to request only these" if missing else "")
 
 
-def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list[Question]:
+def _unanswered(
+    file: records.RecordFile, questions: Sequence[PromptRequest]
+) -> list[PromptRequest]:
     """Return the questions without a record; refuse a file of another run."""
-    asked = {question.record.key: question.record for question in questions}
+    records_by_key = {question.record.key: question.record for question in questions}
     first, there = questions[0].record, set()
     for record in file.records:
         names, expected = [[*answer.names.values()][:3] for answer in (record, first)]
@@ -155,7 +163,7 @@ def _unanswered(file: records.RecordFile, questions: Sequence[Question]) -> list
             problem = f"of {', '.join(names)}"
         elif record.parameters != first.parameters:
             problem = f"under other parameters (id {record.id!r}: {record.parameters})"
-        elif record.messages_sha256 != asked.get(record.key, record).messages_sha256:
+        elif record.messages_sha256 != records_by_key.get(record.key, record).messages_sha256:
             problem = f"to other prompts (id {record.id!r})"
         if problem:
             raise InputError(
@@ -196,12 +204,12 @@ def run(
     *,
     model: Annotated[str, Option(metavar="NAME")],
     methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")],
-    prompts: File = None,
+    prompts: OptionalFile = None,
     limit: Limit = None,
     epochs: Annotated[int, Option(least=1)] = 1,
     token_budget: Limit = None,
-    price_in: _Price = None,
-    price_out: _Price = None,
+    price_in: _TokenPrice = None,
+    price_out: _TokenPrice = None,
     replay: Annotated[str | Path | None, Option(metavar="FOLDER")] = None,
     dry_run: bool = False,
     output: Annotated[
@@ -256,9 +264,9 @@ def run(
     $ evalcore run --dataset financemath --model NAME --method cot,pot,f-1 \
           --base-url http://localhost:8000/v1 -o outputs/
     """
-    asked = RunOptions(**options)
-    benchmark = chosen_benchmark(asked)
-    problems = load_dataset(benchmark, asked.data)
+    run_options = RunOptions(**options)
+    benchmark = chosen_benchmark(run_options)
+    problems = load_dataset(benchmark, run_options.data)
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
     if not chosen:
@@ -267,27 +275,39 @@ def run(
         )
     if dry_run:
         return _dry_run(problems.problems[0], templates, chosen)
-    sent = (
+    parameters = (
         {"replayed": True}
         if replay
-        else request_parameters(asked.temperature, asked.max_tokens, asked.params)
+        else request_parameters(run_options.temperature, run_options.max_tokens, run_options.params)
     )
-    known: dict[str, Any] = {"dataset": problems.name, "model": model, "parameters": sent}
-    known |= {"prompts_sha256": templates.sha256, "dataset_sha256": problems.sha256, "output": None}
     numbers = range(1, epochs + 1) if epochs > 1 else [None]
-    tasks: dict[Path, list[Question]] = defaultdict(list)
+    tasks: dict[Path, list[PromptRequest]] = defaultdict(list)
     for name, epoch, problem in product(chosen, numbers, problems.problems[:limit]):
         messages = templates.render(name, problem)
-        known |= {"method": name, "messages_sha256": sha256_of(messages)}
+        record = Record(
+            id=problem.id,
+            dataset=problems.name,
+            model=model,
+            method=name,
+            epoch=epoch,
+            output=None,
+            parameters=parameters,
+            messages_sha256=sha256_of(messages),
+            prompts_sha256=templates.sha256,
+            dataset_sha256=problems.sha256,
+        )
         path = records.record_path(Path(output), problems.name, model, name)
-        tasks[path].append(Question(Record(id=problem.id, epoch=epoch, **known), messages))
+        tasks[path].append(PromptRequest(record, messages))
     usage = Spending(token_budget, price_in, price_out)
     replayed = nullcontext(replay_from(Path(replay), model, progress.notice)) if replay else None
-    key = read_key(asked.api_key_env)
-    opened = replayed or open_endpoint(asked.base_url, key, asked.rate, asked.timeout_s, progress)
-    with opened as ask:
+    key = read_key(run_options.api_key_env)
+    endpoint = replayed or open_endpoint(
+        run_options.base_url, key, run_options.rate, run_options.timeout_s, progress
+    )
+    with endpoint as ask:
         done = [
-            ask_missing(ask, *task, usage, asked.concurrency, progress) for task in tasks.items()
+            ask_missing(ask, *task, usage, run_options.concurrency, progress)
+            for task in tasks.items()
         ]
     notices = [notice for notice, _ in done]
     notices += [str(usage)] if usage.prompt_tokens or usage.uncounted_answers else []

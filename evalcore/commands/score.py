@@ -21,27 +21,28 @@ from evalcore.extraction import (
     without_run_on,
 )
 from evalcore.extraction import RULES as TEXT_RULES
-from evalcore.formats import Answers, Benchmark, Problem
-from evalcore.options import Names, ScoringOptions
+from evalcore.formats import AnswerPlace, Benchmark, Problem
+from evalcore.options import OptionNames, ScoringOptions
 from evalcore.prompts import load_templates
 from evalcore.records import Record, benchmark_of, in_order, read_chosen
 from evalcore.rules import (
     FOR_NUMBERS,
     RULES,
+    AnswerToGrade,
     Grade,
-    Item,
     Tools,
     grade_all,
     reference_fault,
 )
 from evalcore.rules.formula_pool import compare_all, reason_for_judge
-from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.layers import ProgramLimits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
 from ngramscan.options import LONGEST_S
 from ngramscan.progress import SILENT, Progress
+from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, UNKNOWN
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.charts.files import save_figure
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
@@ -53,8 +54,8 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
         raise InputError(
             OptionUse("dataset", usual.name), "no rule can score it; use `evalcore judge`"
         )
-    known = usual.rules if usual.files else (*usual.rules, *RULES)
-    refuse_other("rule", rules, known)
+    possible_rules = usual.rules if usual.files else (*usual.rules, *RULES)
+    refuse_other("rule", rules, possible_rules)
     refuse_other("extraction", extraction, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]
     return replace(usual, rules=chosen, extraction=tuple(extraction) or usual.extraction)
@@ -103,7 +104,7 @@ def score_records(
     rows, failures = [], []
     for number, rule in product(range(len(answers)), benchmark.rules):
         row, item = answers[number]
-        unanswered = Grade(row.value, "", row.status == scores.UNKNOWN)
+        unanswered = Grade(row.value, "", row.status == UNKNOWN)
         grade = grades[rule].get(number, unanswered)
         scored = _scored_row(row, item, rule, grade)
         rows.append(scored)
@@ -114,7 +115,7 @@ def score_records(
 
 
 def _run_programs(
-    records: Sequence[Record], kinds: Sequence[Answers], benchmark: Benchmark, tools: Tools
+    records: Sequence[Record], kinds: Sequence[AnswerPlace], benchmark: Benchmark, tools: Tools
 ) -> dict[int, Outcome]:
     """Return what the programs of outputs did, by the numbers of the outputs that have one."""
     programs = {}
@@ -126,16 +127,16 @@ def _run_programs(
     return dict(zip(programs, tools.run_programs([*programs.values()]), strict=True))
 
 
-def _scored_row(row: ScoreRow, item: Item | None, rule: str, grade: Grade) -> ScoreRow:
+def _scored_row(row: ScoreRow, item: AnswerToGrade | None, rule: str, grade: Grade) -> ScoreRow:
     """Return the row of an output with its grade by a rule."""
     reason = "; ".join(filter(None, (grade.reason, row.reason)))
     status = "" if item else row.status
     if item and rule in FOR_NUMBERS and _is_prose(item):
-        row, status = replace(row, answer=None, extraction=None), scores.NOT_FOUND
+        row, status = replace(row, answer=None, extraction=None), NOT_FOUND
     return replace(row, rule=rule, value=grade.value, reason=reason, status=status)
 
 
-def _is_prose(item: Item) -> bool:
+def _is_prose(item: AnswerToGrade) -> bool:
     return not item.is_computed and not re.search(r"\d", str(item.value))
 
 
@@ -147,14 +148,18 @@ def _looked_at(record: Record) -> str:
 def _find_program(record: Record, rule: str | None) -> Program | None:
     if not rule or record.not_scorable:
         return None
-    found = PROGRAM_RULES[rule](_looked_at(record))
-    is_function = rule in FUNCTION_RULES or "def solution(" in (found or "")
-    return None if found is None else Program(found, "solution()" if is_function else "answer")
+    code = PROGRAM_RULES[rule](_looked_at(record))
+    is_function = rule in FUNCTION_RULES or "def solution(" in (code or "")
+    return None if code is None else Program(code, "solution()" if is_function else "answer")
 
 
 def _find_answer(
-    record: Record, problem: Problem, kind: Answers, outcome: Outcome | None, benchmark: Benchmark
-) -> tuple[ScoreRow, Item | None]:
+    record: Record,
+    problem: Problem,
+    kind: AnswerPlace,
+    outcome: Outcome | None,
+    benchmark: Benchmark,
+) -> tuple[ScoreRow, AnswerToGrade | None]:
     """Return the row of an output before any rule, and what rules compare, if anything."""
     rule, layers = benchmark.programs.get(kind), (outcome and outcome.layers) or {}
     row = ScoreRow(
@@ -166,20 +171,22 @@ def _find_answer(
         hash=problem.hash,
     )
     if record.not_scorable:
-        return replace(row, reason=record.not_scorable, status=scores.NO_ANSWER), None
+        return replace(row, reason=record.not_scorable, status=NO_ANSWER), None
     if outcome and outcome.status == "lost":
         return replace(row, reason=f"sandbox: {outcome.message}"), None
     if outcome and outcome.value is not None:
-        found = replace(row, answer=str(outcome.value), extraction=f"program, {rule}")
-        return found, Item(problem, outcome.value, is_computed=True)
+        answered_row = replace(row, answer=str(outcome.value), extraction=f"program, {rule}")
+        return answered_row, AnswerToGrade(problem, outcome.value, is_computed=True)
     failed = f"program: {outcome.status}, {outcome.message}".removesuffix(", ") if outcome else ""
     is_text = kind != "program" or rule is None
     text = without_markup(_looked_at(record))
     if is_text and (answer_and_rule := extract(text, benchmark.extraction)):
         answer, by = answer_and_rule
-        return replace(row, answer=answer, extraction=by, reason=failed), Item(problem, answer)
+        return replace(row, answer=answer, extraction=by, reason=failed), AnswerToGrade(
+            problem, answer
+        )
     why = failed or ("no answer found" if is_text else "no program found")
-    status = "" if outcome else scores.NOT_FOUND  # a program that failed was found
+    status = "" if outcome else NOT_FOUND  # a program that failed was found
     return replace(row, value=0.0, reason=why, status=status), None
 
 
@@ -197,9 +204,9 @@ def _notices(layers: Mapping[str, str], rows: Sequence[ScoreRow], dataset: Datas
     ]
 
 
-def _counted(run: Any, given: Sequence[Any], unit: str, progress: Progress) -> Iterator[Any]:
-    progress.expect(len(given), unit)
-    for result in run(given):
+def _counted(run: Any, tasks: Sequence[Any], unit: str, progress: Progress) -> Iterator[Any]:
+    progress.expect(len(tasks), unit)
+    for result in run(tasks):
         progress.advance(1, unit)
         yield result
 
@@ -208,8 +215,8 @@ def _counted(run: Any, given: Sequence[Any], unit: str, progress: Progress) -> I
 def score(
     outputs: str | Path,
     *,
-    rule: Names = (),
-    extraction: Names = (),
+    rule: OptionNames = (),
+    extraction: OptionNames = (),
     program_seconds: Annotated[float, Option(metavar="S", over=0, most=LONGEST_S)] = 30.0,
     allow_weak_sandbox: bool = False,
     figure: NewFile = None,
@@ -256,31 +263,33 @@ def score(
     $ evalcore score raw_pot_outputs --dataset financemath
     $ evalcore score outputs/mine --data questions.jsonl --rule numbers
     """
-    asked = ScoringOptions(**options)
+    scoring_options = ScoringOptions(**options)
     refuse_logs(Path(outputs))
-    usual = benchmark_of(Path(outputs), asked)
+    usual = benchmark_of(Path(outputs), scoring_options)
     benchmark, layers = choose_scoring(usual, rule, extraction), dict[str, str]()
-    problems = load_dataset(benchmark, asked.data)
+    problems = load_dataset(benchmark, scoring_options.data)
     refuse_references(problems, benchmark)
-    clusters = problems.clusters(asked.cluster)
-    records = read_chosen(Path(outputs), asked, benchmark.name, progress.notice)
+    clusters = problems.clusters(scoring_options.cluster)
+    records = read_chosen(Path(outputs), scoring_options, benchmark.name, progress.notice)
 
     def run_programs(programs: Sequence[Program]) -> list[Outcome]:
-        with Sandbox(Limits(seconds=program_seconds), allow_weak_sandbox) as sandbox:
+        with Sandbox(ProgramLimits(seconds=program_seconds), allow_weak_sandbox) as sandbox:
             layers.update(sandbox.layers)
             return list(_counted(sandbox.run, programs, "programs", progress))
 
     tools = Tools(run_programs, lambda items: _counted(compare_all, items, "answers", progress))
     rows, failures = score_records(records, problems, benchmark, tools)
     rows = [replace(row, cluster=clusters.get(row.id)) for row in rows]
-    summaries, of_passes, without_passes = summarise_passes(rows, asked.rates)
+    summaries, pass_notices, pass_failures = summarise_passes(rows, scoring_options.rates)
     if figure:
-        known = [summary for summary in summaries if summary.accuracy is not None]
-        if not known:
+        drawable = [summary for summary in summaries if summary.accuracy is not None]
+        if not drawable:
             raise InputError(figure, "nothing to draw; no output has a known score")
-        save_figure(Path(figure), known)
-    notices = [*_notices(layers, rows, problems), *of_passes]
+        save_figure(Path(figure), drawable)
+    notices = [*_notices(layers, rows, problems), *pass_notices]
     notices += [f"{summary.title}: {summary.note}" for summary in summaries if summary.note]
-    failures += without_passes
-    shown = partial(scores.print_summary_rows, found=summaries, rates=asked.rates)
-    return Result(rows, ScoreRow, notices, failures, print_table=shown, is_summary=True)
+    failures += pass_failures
+    print_table = partial(
+        scores.print_summary_rows, summaries=summaries, rates=scoring_options.rates
+    )
+    return Result(rows, ScoreRow, notices, failures, print_table=print_table, is_summary=True)

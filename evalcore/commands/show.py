@@ -13,8 +13,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.table import Table as Grid
 from rich.text import Text
 
-from evalcore.commands.judge import JudgeRow
 from evalcore.commands.logs import refuse_logs
+from evalcore.judgements import JudgeRow
 from evalcore.options import Name
 from evalcore.records import Record, read_records
 from evalcore.scores import ScoreKey, key_of, read_scores
@@ -59,10 +59,10 @@ class ShowRow:
 
 
 def _rows(records: Sequence[Record], scores: Sequence[JudgeRow]) -> Iterator[ShowRow]:
-    told = ("rule", "value", "status", "answer", "reason", "reply")
+    columns = ("rule", "value", "status", "answer", "reason", "reply")
     verdicts = defaultdict[ScoreKey, list[dict[str, Any]]](list)
     for score in scores:
-        verdicts[key_of(score)].append({name: getattr(score, name) for name in told})
+        verdicts[key_of(score)].append({name: getattr(score, name) for name in columns})
     for record in records:
         for verdict in verdicts.get(key_of(record), [{}]):
             yield ShowRow(**record.names, output=record.output, **verdict)
@@ -172,10 +172,12 @@ def show(
         if wanted:
             refuse_other(name, wanted, (getattr(record, name) for record in records))
             records = [record for record in records if getattr(record, name) == wanted]
-    found = [record for record in records if record.id == id]
-    if not found:
-        known = some_of(dict.fromkeys(record.id for record in records))
-        raise InputError(OptionUse("id", id), f"no output for it in {outputs}; it has {known}")
+    outputs_of_problem = [record for record in records if record.id == id]
+    if not outputs_of_problem:
+        available_ids = some_of(dict.fromkeys(record.id for record in records))
+        raise InputError(
+            OptionUse("id", id), f"no output for it in {outputs}; it has {available_ids}"
+        )
     judged = [row for table in as_tables(scores) for row in read_scores(table, JudgeRow)]
-    rows = [*_rows(sorted(found, key=attrgetter("dataset", "model")), judged)]
+    rows = [*_rows(sorted(outputs_of_problem, key=attrgetter("dataset", "model")), judged)]
     return Result(rows, ShowRow, notices, print_table=partial(_print, rows=rows))

@@ -93,8 +93,8 @@ RULES: Mapping[str, Callable[[str], str | None]] = {
 
 def extract(text: str, names: Sequence[str]) -> tuple[str, str] | None:
     """Return the final answer as it is in the text, and the first rule that finds one."""
-    found = ((RULES[name](text), name) for name in names)
-    return next(((answer, name) for answer, name in found if answer), None)
+    answers = ((RULES[name](text), name) for name in names)
+    return next(((answer, name) for answer, name in answers if answer), None)
 
 
 _RULES_OF_SOLUTIONS = (
@@ -114,5 +114,7 @@ def find_reference(text: str) -> str:
     A text without such a mark is the answer.
     """
     solution = _CALCULATION.sub("", text)
-    found = extract(re.sub(r"(?<=\S)[ \t]+(?=####[ \t])", "\n", solution), _RULES_OF_SOLUTIONS)
-    return found[0] if found else solution.strip()
+    answer_and_rule = extract(
+        re.sub(r"(?<=\S)[ \t]+(?=####[ \t])", "\n", solution), _RULES_OF_SOLUTIONS
+    )
+    return answer_and_rule[0] if answer_and_rule else solution.strip()

@@ -9,7 +9,7 @@ _BRACE = re.compile(r"\\.|[{}]", re.DOTALL)  # an escaped character is neither b
 _BOX_OR_BARE = re.compile(r"\\(?:boxed|fbox)(?:\s*\{|(?![A-Za-z])[ \t]*(?P<bare>[^\s{}$][^\s$]*))")
 
 
-class _Box(NamedTuple):
+class _AnswerBox(NamedTuple):
     content: str
     start: int
     stop: int
@@ -28,25 +28,25 @@ def _brace_end(text: str, start: int) -> int | None:
     return None
 
 
-def _boxes(text: str, opening: re.Pattern[str]) -> list[_Box]:
+def _boxes(text: str, opening: re.Pattern[str]) -> list[_AnswerBox]:
     """Return the boxes of a text; none if one is cut, since an earlier one need not be the answer.
 
     A box in a box is part of the outer one.
     """
-    boxes: list[_Box] = []
+    boxes: list[_AnswerBox] = []
     start = 0
-    while found := opening.search(text, start):
-        if bare := found.groupdict().get("bare"):
+    while match := opening.search(text, start):
+        if bare := match.groupdict().get("bare"):
             content = re.sub(r"(?:\\[)\]]|[.,;:!?])+$", "", bare)
-            box = _Box(content, found.start(), found.start("bare") + len(content))
+            box = _AnswerBox(content, match.start(), match.start("bare") + len(content))
         else:
-            end = _brace_end(text, found.end())
+            end = _brace_end(text, match.end())
             if end is None:
                 return []
-            box = _Box(text[found.end() : end].strip(), found.start(), end + 1)
+            box = _AnswerBox(text[match.end() : end].strip(), match.start(), end + 1)
         if box.content:
             boxes.append(box)
-        start = max(box.stop, found.end())
+        start = max(box.stop, match.end())
     return boxes
 
 
@@ -88,7 +88,7 @@ _DENIAL = re.compile(
 )
 
 
-def _without_denied(boxes: list[_Box], text: str) -> list[_Box]:
+def _without_denied(boxes: list[_AnswerBox], text: str) -> list[_AnswerBox]:
     r"""Leave out those that are named as what another one is not: `\boxed{5}, not \boxed{6}`."""
     meant = [box for box in boxes if not _DENIAL.search(text[max(0, box.start - 30) : box.start])]
     return meant or boxes

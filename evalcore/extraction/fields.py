@@ -15,7 +15,7 @@ _ESCAPE = re.compile(r'\\(?:["\\/]|u[0-9A-Fa-f]{4})|\\')
 def answer_field(text: str) -> str | None:
     """Take the field `answer` of the last JSON object that has one: all of a text, or in it."""
     blocks = [block["content"] for block in _WITHIN_FENCE.finditer(text)]
-    flat_objects = [found[0] for found in _FLAT_OBJECT.finditer(text)]
+    flat_objects = [match[0] for match in _FLAT_OBJECT.finditer(text)]
     for candidate in (text, *reversed(blocks), *reversed(flat_objects)):
         if candidate.strip().startswith("{") and (answer := _answer_in(candidate)):
             return answer

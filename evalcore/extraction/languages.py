@@ -58,8 +58,8 @@ _SENTENCE_END = re.compile(r"\.\s")
 
 def stated_abroad(text: str) -> str | None:
     """Take what follows the last "die Antwort ist", "答案是" and the like, if it has a digit."""
-    for found in reversed(list(_ANNOUNCED.finditer(text))):
-        sentence = _SENTENCE_END.split(found["answer"], maxsplit=1)[0]
+    for match in reversed(list(_ANNOUNCED.finditer(text))):
+        sentence = _SENTENCE_END.split(match["answer"], maxsplit=1)[0]
         answer = _ENDING.sub("", sentence, count=1).strip(" *_$")
         if re.search(r"\d", answer) or re.fullmatch(r"\(?[A-J]\)?", answer):
             return answer

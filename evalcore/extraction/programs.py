@@ -23,8 +23,8 @@ def _financemath_program(output: str) -> str | None:
 
 def _fenced_program(output: str) -> str | None:
     """Take the last block marked as Python, or else the last block that is marked as nothing."""
-    found = re.findall(r"(?ms)^[ \t]*```([^`\n]*)\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", output)
-    blocks = {re.sub("^python3?$", "py", name.strip().lower()): body for name, body in found}
+    fences = re.findall(r"(?ms)^[ \t]*```([^`\n]*)\n(.*?)(?:^[ \t]*```[ \t]*$|\Z)", output)
+    blocks = {re.sub("^python3?$", "py", name.strip().lower()): body for name, body in fences}
     program = textwrap.dedent(blocks.get("py") or blocks.get("") or "")
     return program.strip("\n").rstrip() or None
 

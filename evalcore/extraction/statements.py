@@ -40,7 +40,7 @@ _CLOSING_MARKS = {
     "‘": "’",
 }
 
-_Reader = Callable[[str], str | None]
+_ClauseReader = Callable[[str], str | None]
 """Finds the answer in the words of a clause."""
 
 
@@ -50,23 +50,25 @@ def _boxed_or_bare(clause: str) -> str | None:
 
 def _with_closing_mark(clause: str, rest: str) -> str:
     """Add what closes a quotation or a formula that has its full stop inside: `"yes."`."""
-    for left, right in _CLOSING_MARKS.items():
-        is_open = clause.startswith(left) and right not in clause[len(left) :]
-        if is_open and rest.startswith(f".{right}"):
-            return f"{clause}.{right}"
+    for opening, closing in _CLOSING_MARKS.items():
+        is_open = clause.startswith(opening) and closing not in clause[len(opening) :]
+        if is_open and rest.startswith(f".{closing}"):
+            return f"{clause}.{closing}"
     return clause
 
 
-def _clauses(text: str, phrase: str, read: _Reader = _boxed_or_bare) -> Iterator[tuple[str, int]]:
+def _clauses(
+    text: str, phrase: str, read_answer: _ClauseReader = _boxed_or_bare
+) -> Iterator[tuple[str, int]]:
     """Yield what follows each occurrence of a phrase, from the last to the first, and its end."""
     stop = len(text)
-    for found in reversed(list(re.finditer(phrase, text))):
-        clause = _CLAUSE.match(text, found.end(), stop)
+    for match in reversed(list(re.finditer(phrase, text))):
+        clause = _CLAUSE.match(text, match.end(), stop)
         if clause and (
-            answer := read(_with_closing_mark(clause["clause"], text[clause.end() : stop]))
+            answer := read_answer(_with_closing_mark(clause["clause"], text[clause.end() : stop]))
         ):
             yield answer, clause.end()
-        stop = found.start()
+        stop = match.start()
 
 
 def after(phrase: str, text: str) -> str | None:
@@ -76,12 +78,12 @@ def after(phrase: str, text: str) -> str | None:
 
 def final_answer_2(text: str) -> str | None:
     """Take what follows the last "Final answer:"; where that is prose, an answer marked below."""
-    found, stop = next(_clauses(text, _FINAL_ANSWER_LINE), ("", 0))
+    final_answer, stop = next(_clauses(text, _FINAL_ANSWER_LINE), ("", 0))
     # a value begins with a digit or a sign; a colon announces one that is still to come
-    if not re.search(r"^[^\W\d_]|:$", found):
-        return found or None
+    if not re.search(r"^[^\W\d_]|:$", final_answer):
+        return final_answer or None
     rest = text[stop:]
-    return last_box(rest) or after(THE_ANSWER, rest) or after(HEADING, rest) or found
+    return last_box(rest) or after(THE_ANSWER, rest) or after(HEADING, rest) or final_answer
 
 
 def conclusion(text: str) -> str | None:
@@ -102,10 +104,10 @@ def _unwrap(text: str, placeholder: re.Pattern[str] = _PLACEHOLDER) -> str | Non
         bare = text.strip(" \t*_").removesuffix(".")
         if placeholder.fullmatch(bare):
             return None
-        for left, right in _WRAPPERS:
-            inner = bare[len(left) : -len(right)]
+        for opening, closing in _WRAPPERS:
+            inner = bare[len(opening) : -len(closing)]
             # `$a$ and $b$` is not one formula: nothing inside may close what is opened outside
-            if bare == left + inner + right and right not in inner:
+            if bare == opening + inner + closing and closing not in inner:
                 bare = inner
     return text
 
@@ -188,10 +190,10 @@ _DISPLAYS = (
 
 def _without_display_end(clause: str) -> str:
     """Drop the mark that closes a formula or code, if its opening one is before the clause."""
-    for left, right in _DISPLAYS:
+    for opening, closing in _DISPLAYS:
         bare = clause.rstrip(" .,")
-        if bare.endswith(right) and left not in bare[: -len(right)]:
-            return bare[: -len(right)]
+        if bare.endswith(closing) and opening not in bare[: -len(closing)]:
+            return bare[: -len(closing)]
     return clause
 
 
@@ -244,13 +246,15 @@ def _end_of_sentence(sentence: str) -> str:
 
 def final_answer_3(text: str) -> str | None:
     """Take what follows the last "Final answer:"; in a sentence, what it says the answer is."""
-    found, stop = next(_clauses(text, _FINAL_LINE, _value), ("", 0))
-    if not re.search(r"^[^\W\d_]|:$", found):  # a value begins with a digit or a sign
-        return found or None
+    final_answer, stop = next(_clauses(text, _FINAL_LINE, _value), ("", 0))
+    if not re.search(r"^[^\W\d_]|:$", final_answer):  # a value begins with a digit or a sign
+        return final_answer or None
     rest = text[stop:]
     below = ", ".join(linked_boxes(rest)) or _stated(rest) or final_heading_2(rest)
-    said = _stated(found) or below
-    return said or (_end_of_sentence(found) if _is_sentence(found) else found)
+    statement = _stated(final_answer) or below
+    return statement or (
+        _end_of_sentence(final_answer) if _is_sentence(final_answer) else final_answer
+    )
 
 
 def _short_value(clause: str) -> str | None:
@@ -301,11 +305,11 @@ _NUMBER_AND_UNIT = re.compile(
 
 def hashes(text: str) -> str | None:
     """Take what follows `####` on the last line that it begins, unless that is a heading."""
-    for found in reversed(list(_HASHES.finditer(text))):
-        if "\\boxed" in text[found.end() :]:
+    for match in reversed(list(_HASHES.finditer(text))):
+        if "\\boxed" in text[match.end() :]:
             return None
-        line = found["line"].strip()
-        is_last = not text[found.end() :].strip()
+        line = match["line"].strip()
+        is_last = not text[match.end() :].strip()
         if _NUMBERED_HEADING.match(line):
             continue
         if is_last or _NUMBER_AND_UNIT.fullmatch(line):
@@ -328,13 +332,13 @@ _CLOSING_TAG = "</answer>"
 
 def tagged(text: str) -> str | None:
     """Take the content of the last `<answer>…</answer>`, one of which may be left off."""
-    contents = [found["content"].strip() for found in _TAGGED.finditer(text)]
+    contents = [match["content"].strip() for match in _TAGGED.finditer(text)]
     whole = text.rstrip()
     if not contents and whole[-len(_CLOSING_TAG) :].lower() == _CLOSING_TAG:
         before = whole[: -len(_CLOSING_TAG)].rstrip()  # the opening one is in the prompt
         contents.append(before.rpartition("\n")[2])
     if not contents:
-        contents = [found["content"].strip() for found in _RESULT_TAGGED.finditer(text)]
+        contents = [match["content"].strip() for match in _RESULT_TAGGED.finditer(text)]
     for content in reversed(contents):
         if re.match(r"tags?\b", content):  # it is only mentioned
             continue

@@ -27,7 +27,7 @@ class Grade(NamedTuple):
     failed: bool = False  # the grader crashed or ran out of time: an error, not a wrong answer
 
 
-class Item(NamedTuple):
+class AnswerToGrade(NamedTuple):
     """An answer, computed by a program or read from a text, and its problem."""
 
     problem: Problem
@@ -35,35 +35,35 @@ class Item(NamedTuple):
     is_computed: bool = False
 
 
-Rule = Callable[[Item], Grade]
+GradingRule = Callable[[AnswerToGrade], Grade]
 """A rule that needs nothing but the item."""
 
 
 class FormulaRule(NamedTuple):
     """A rule that leaves formulas to algebra."""
 
-    prepare: Callable[[Item], Grade | Item]
+    prepare: Callable[[AnswerToGrade], Grade | AnswerToGrade]
     """Returns the grade, or the item whose answer and gold are compared as formulas."""
 
 
 class ProgramRule(NamedTuple):
     """A rule that compares values of programs with what the reference program computes."""
 
-    grade: Callable[[Item, Outcome | None], Grade]
+    grade: Callable[[AnswerToGrade, Outcome | None], Grade]
     """Its second argument is None where a text is the answer, or the problem has no program."""
 
 
-AnyRule = Rule | FormulaRule | ProgramRule
+AnyRule = GradingRule | FormulaRule | ProgramRule
 
 
 class Tools(NamedTuple):
     """Work that needs processes of its own; both functions keep the order."""
 
     run_programs: Callable[[Sequence[Program]], Sequence[Outcome]]
-    compare_formulas: Callable[[Sequence[Item]], Iterator[Grade]]
+    compare_formulas: Callable[[Sequence[AnswerToGrade]], Iterator[Grade]]
 
 
-def grade_all(rule: AnyRule, items: Sequence[Item], tools: Tools) -> Iterator[Grade]:
+def grade_all(rule: AnyRule, items: Sequence[AnswerToGrade], tools: Tools) -> Iterator[Grade]:
     """Yield the grade of each item, in order; only rules of the two kinds above use the tools."""
     if isinstance(rule, FormulaRule):
         return _grade_formulas(rule, items, tools.compare_formulas)
@@ -74,19 +74,19 @@ def grade_all(rule: AnyRule, items: Sequence[Item], tools: Tools) -> Iterator[Gr
 
 def _grade_formulas(
     rule: FormulaRule,
-    items: Iterable[Item],
-    compare_formulas: Callable[[Sequence[Item]], Iterator[Grade]],
+    items: Iterable[AnswerToGrade],
+    compare_formulas: Callable[[Sequence[AnswerToGrade]], Iterator[Grade]],
 ) -> Iterator[Grade]:
     prepared = [rule.prepare(item) for item in items]
-    formulas = [entry for entry in prepared if isinstance(entry, Item)]
+    formulas = [entry for entry in prepared if isinstance(entry, AnswerToGrade)]
     grades = compare_formulas(formulas) if formulas else iter(())
     for entry in prepared:
-        yield next(grades) if isinstance(entry, Item) else entry
+        yield next(grades) if isinstance(entry, AnswerToGrade) else entry
 
 
 def _grade_programs(
     rule: ProgramRule,
-    items: Sequence[Item],
+    items: Sequence[AnswerToGrade],
     run_programs: Callable[[Sequence[Program]], Sequence[Outcome]],
 ) -> Iterator[Grade]:
     programs = {
@@ -104,7 +104,7 @@ def _grade_programs(
         yield rule.grade(item, outcomes.get(item.problem.id) if item.is_computed else None)
 
 
-def exact(item: Item) -> Grade:
+def exact(item: AnswerToGrade) -> Grade:
     """Return whether a text has the words of the gold, or the letter of the gold's choice.
 
     Fonts, dollar signs, quotation marks around all of it and a full stop at its end don't count.
@@ -149,7 +149,7 @@ def _is_printed(value: object, gold: str) -> bool:
     )
 
 
-def numbers(item: Item) -> Grade | Item:
+def numbers(item: AnswerToGrade) -> Grade | AnswerToGrade:
     """Return whether an answer is the gold: the same integer, or within a millionth of it.
 
     A number that a program leaves as a formula, such as SymPy's `sqrt(2)`, is for algebra.
@@ -157,18 +157,18 @@ def numbers(item: Item) -> Grade | Item:
     return _within_a_millionth(item) if _is_formula(item) else _compare_numbers(item)
 
 
-def _is_formula(item: Item) -> bool:
+def _is_formula(item: AnswerToGrade) -> bool:
     has_number = read_only_number(item.problem.gold or "") is not None
     return item.is_computed and has_number and computed.is_formula(item.value)
 
 
-def _within_a_millionth(item: Item) -> Item:
+def _within_a_millionth(item: AnswerToGrade) -> AnswerToGrade:
     gold = read_only_number(item.problem.gold or "") or 0
     details = {"tolerance": abs(gold) * 1e-6}
     return item._replace(problem=replace(item.problem, gold=str(gold), details=details))
 
 
-def _compare_numbers(item: Item) -> Grade:
+def _compare_numbers(item: AnswerToGrade) -> Grade:
     text = computed.number_text(item.value) if item.is_computed else str(item.value)
     answer, gold = read_only_number(text), read_only_number(item.problem.gold or "")
     if gold is None:
@@ -189,18 +189,18 @@ def _not_a_number(value: object) -> Grade:
     return Grade(0.0, f"not a number: {' '.join(str(value).split())[:40]!r}")
 
 
-def algebra(item: Item) -> Item:
+def algebra(item: AnswerToGrade) -> AnswerToGrade:
     """Leave every answer to algebra."""
     return item
 
 
-def strict(item: Item) -> Grade:
+def strict(item: AnswerToGrade) -> Grade:
     """Return whether a value equals the gold, which has binary noise in copies, at 3 decimals."""
     value = item.value if item.is_computed else read_number(str(item.value), as_authors=False)
     return _compare_floats(item, value, None, _equal_at_3_decimals)
 
 
-def lenient(item: Item, reference: Outcome | None) -> Grade:
+def lenient(item: AnswerToGrade, reference: Outcome | None) -> Grade:
     """Return whether a value is the gold as FinanceMath's authors see it, arXiv:2311.09797.
 
     They are equal at 3 decimals (rounded up), within 0.15% of each other, an exact power of ten
@@ -212,7 +212,10 @@ def lenient(item: Item, reference: Outcome | None) -> Grade:
 
 
 def _compare_floats(
-    item: Item, value: object, reference: Outcome | None, compare: Callable[[float, float], Grade]
+    item: AnswerToGrade,
+    value: object,
+    reference: Outcome | None,
+    compare: Callable[[float, float], Grade],
 ) -> Grade:
     """Return the grade of what `float()` makes of a value and of its gold: True is 1."""
     if value is None and not item.is_computed:

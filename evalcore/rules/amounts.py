@@ -57,18 +57,18 @@ def compare_amounts(answer: str, gold: str) -> Grade | None:
     Without a currency in one of them, their numbers are compared; cents are parts of a dollar or
     euro where that is named.
     """
-    right, given = _read_amount(gold), _read_amount(answer)
-    if right is None or given is None:
+    gold_amount, answer_amount = _read_amount(gold), _read_amount(answer)
+    if gold_amount is None or answer_amount is None:
         return None
-    currencies = {right.currency, given.currency} - {""}
-    if not currencies and not right.is_scaled and not given.is_scaled:
+    currencies = {gold_amount.currency, answer_amount.currency} - {""}
+    if not currencies and not gold_amount.is_scaled and not answer_amount.is_scaled:
         return None
     if currencies in ({"cent", "dollar"}, {"cent", "euro"}):
-        same = _in_whole_units(right) == _in_whole_units(given)
+        same = _in_whole_units(gold_amount) == _in_whole_units(answer_amount)
     elif len(currencies) > 1:
-        return Grade(0.0, f"in {given.currency}s, not in {right.currency}s")
+        return Grade(0.0, f"in {answer_amount.currency}s, not in {gold_amount.currency}s")
     else:
-        same = right.value == given.value
+        same = gold_amount.value == answer_amount.value
     return Grade(1.0, "the same amount") if same else Grade(0.0, "another amount")
 
 

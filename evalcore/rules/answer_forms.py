@@ -28,7 +28,7 @@ class Relation(NamedTuple):
         return self.left, self.right
 
 
-class Answer(NamedTuple):
+class ParsedAnswer(NamedTuple):
     """One answer: its form, its formulas, and what they are said of."""
 
     form: str
@@ -56,7 +56,7 @@ _NAMED_POINT = re.compile(r"(?P<name>[A-Z])\s*(?P<value>\(.*,.*\))")
 """`P(1, 2)`."""
 
 
-def read_answer(text: str) -> Answer:
+def read_answer(text: str) -> ParsedAnswer:
     """Take a cleaned answer apart."""
     parts = split(text, "([=≈<>≤≥≠∈])")
     if {*parts[1::2]} <= set(_TURNED):
@@ -75,10 +75,10 @@ def read_answer(text: str) -> Answer:
         relation = Relation(signs, *sides) if len(sides) == 2 else None
         return read_answer(interval)._replace(relation=relation)
     form = signs if signs.strip("=") else "="
-    return Answer(form, [sides[0], sides[-1]]) if form in RELATIONS else _read_flat(text)
+    return ParsedAnswer(form, [sides[0], sides[-1]]) if form in RELATIONS else _read_flat(text)
 
 
-def _read_named(text: str) -> Answer:
+def _read_named(text: str) -> ParsedAnswer:
     """Read what has no relation, but perhaps a name before its brackets."""
     named = _NAMED_INTERVAL.fullmatch(text) or _NAMED_POINT.fullmatch(text)
     if named:
@@ -95,18 +95,18 @@ def _is_turned(sides: Sequence[str]) -> bool:
 COORDINATES = "(x,y,z)"
 
 
-def are_other_coordinates(gold: str, given: str) -> bool:
+def are_other_coordinates(gold: str, answer: str) -> bool:
     """Tell whether two answers are said of different coordinates: `y = 3` is not `x = 3`."""
-    return gold != given and {gold, given} <= {"x", "y", "z"}
+    return gold != answer and {gold, answer} <= {"x", "y", "z"}
 
 
-def as_one_tuple(golds: list[Answer], answers: list[Answer]) -> list[Answer]:
+def as_one_tuple(golds: list[ParsedAnswer], answers: list[ParsedAnswer]) -> list[ParsedAnswer]:
     """Return answers as the tuple that a named gold is: `1, 2` for `(a,b)=(1,2)`."""
     gold = golds[0]
     is_tuple = len(golds) == 1 and gold.name[:1] == "(" and len(gold.formulas) == len(answers)
     if not is_tuple or any(answer.form != "#" or answer.name for answer in answers):
         return answers
-    return [Answer(gold.form, [answer.formulas[0] for answer in answers], gold.name)]
+    return [ParsedAnswer(gold.form, [answer.formulas[0] for answer in answers], gold.name)]
 
 
 def _interval(sides: Sequence[str], signs: str, name: str) -> str:
@@ -124,7 +124,7 @@ def _interval(sides: Sequence[str], signs: str, name: str) -> str:
     return ""
 
 
-def _with_approximation(sides: list[str], signs: str) -> Answer:
+def _with_approximation(sides: list[str], signs: str) -> ParsedAnswer:
     """Read what precedes `≈`; the decimal behind it only repeats it."""
     first = signs.index("≈")
     exact, approximate = sides[: first + 1], sides[-1]
@@ -156,10 +156,10 @@ def is_name(text: str) -> bool:
     return not re.search(calculation, bare) and bool(re.search("[A-Za-z]", bare))
 
 
-def _read_flat(text: str) -> Answer:
+def _read_flat(text: str) -> ParsedAnswer:
     terms = split(text, ":")
     if len(terms) > 1 and all(terms):
-        return Answer(":" * (len(terms) - 1), terms)
+        return ParsedAnswer(":" * (len(terms) - 1), terms)
     brackets, inner = enclosed(text)
     if not brackets:
         scaled = _read_scaled(text)
@@ -170,10 +170,10 @@ def _read_flat(text: str) -> Answer:
     is_list = brackets[:1] in {"(", "[", "⟦", "⟪"}
     parts = [_read_flat(part) for part in split(inner, ",")] if is_list else []
     if len(parts) < 2 and brackets[:1] not in {"⟦", "⟪"}:
-        return Answer("#", [text])
+        return ParsedAnswer("#", [text])
     form = "".join(part.form for part in parts)
     formulas = [formula for part in parts for formula in part.formulas]
-    return Answer(f"{brackets[0]}{form}{brackets[1]}", formulas)
+    return ParsedAnswer(f"{brackets[0]}{form}{brackets[1]}", formulas)
 
 
 class _ScaledMatrix(NamedTuple):
@@ -216,7 +216,7 @@ def same_form(gold: str, answer: str) -> bool:
     return gold.translate(_ROUND_BRACKETS) == answer.translate(_ROUND_BRACKETS)
 
 
-def group_named(answers: list[Answer]) -> list[Answer]:
+def group_named(answers: list[ParsedAnswer]) -> list[ParsedAnswer]:
     r"""Return answers in which `x=5, y=2, x=7, y=2` are the two pairs `(x,y)=(5,2)` and `(7,2)`.
 
     One value of each of several variables is one tuple.
@@ -232,11 +232,11 @@ def group_named(answers: list[Answer]) -> list[Answer]:
     for start in range(0, len(answers), len(heads)):
         members = answers[start : start + len(heads)]
         formulas = [answer.formulas[0] for answer in members]
-        grouped.append(Answer(f"({'#' * len(heads)})", formulas, f"({','.join(heads)})"))
+        grouped.append(ParsedAnswer(f"({'#' * len(heads)})", formulas, f"({','.join(heads)})"))
     return grouped
 
 
-def in_order_of(names: str, answer: Answer) -> Answer:
+def in_order_of(names: str, answer: ParsedAnswer) -> ParsedAnswer:
     """Return a named tuple in another order of its names: `(y,x)=(2,1)` is `(x,y)=(1,2)`."""
     wanted_order = names.strip("()").split(",")
     order = answer.name.strip("()").split(",")

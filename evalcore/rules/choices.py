@@ -43,15 +43,15 @@ def plain_words(text: str) -> list[str]:
 
 
 def _without_enclosure(text: str) -> str:
-    for left, right in _ENCLOSURES:
-        inner = text[len(left) : -len(right)]
+    for opening, closing in _ENCLOSURES:
+        inner = text[len(opening) : -len(closing)]
         # `$a$ and $b$` is not enclosed: nothing inside closes what is opened outside
-        if text == left + inner + right and right not in inner:
+        if text == opening + inner + closing and closing not in inner:
             return inner.strip().removesuffix(".")
     return text
 
 
-class _Choice(NamedTuple):
+class _LetterChoice(NamedTuple):
     letter: str
     is_bracketed: bool
     words: str
@@ -77,17 +77,17 @@ def _plain(text: str) -> str:
     return unicodedata.normalize("NFKC", " ".join(plain_words(text)))
 
 
-def _choice_of(text: str) -> _Choice | None:
+def _choice_of(text: str) -> _LetterChoice | None:
     """Return the one choice that a text begins with: `(B)`, `B`, `B) 12 apples`, `Option B`."""
     plain = _plain(text)
-    found = _CHOICE.fullmatch(plain)
-    if found is None:
+    match = _CHOICE.fullmatch(plain)
+    if match is None:
         capital = _CAPITAL_AND_WORDS.fullmatch(plain)
-        return capital and _Choice(capital["letter"], False, capital["words"].strip())
-    if _ANOTHER.match(found["words"]):
+        return capital and _LetterChoice(capital["letter"], False, capital["words"].strip())
+    if _ANOTHER.match(match["words"]):
         return None
-    letter = found["bracketed"] or found["bare"]
-    return _Choice(letter, not found["bare"] or found["mark"] == ")", found["words"].strip())
+    letter = match["bracketed"] or match["bare"]
+    return _LetterChoice(letter, not match["bare"] or match["mark"] == ")", match["words"].strip())
 
 
 _LETTER = r"(?:[(\[]\s*[A-J]\s*[)\]]|[A-J])[.:]?"
@@ -123,12 +123,12 @@ def chosen_letters(text: str) -> list[str]:
 def _compare_several(answer: str, gold: str) -> bool | None:
     """Compare choices if a text lists several; `ABD` is a list if the other text has one."""
     is_list = [bool(_letters_of_several(text)) for text in (gold, answer)]
-    right, given = chosen_letters(gold), chosen_letters(answer)
-    if not any(is_list) or not right or not given:
+    gold_letters, answer_letters = chosen_letters(gold), chosen_letters(answer)
+    if not any(is_list) or not gold_letters or not answer_letters:
         return None
-    if all(is_list) and right != given and right != sorted(right):
+    if all(is_list) and gold_letters != answer_letters and gold_letters != sorted(gold_letters):
         return None  # the reference may be an order
-    return sorted(right) == sorted(given)
+    return sorted(gold_letters) == sorted(answer_letters)
 
 
 def compare_choices(answer: str, gold: str) -> bool | None:
@@ -139,14 +139,16 @@ def compare_choices(answer: str, gold: str) -> bool | None:
     """
     if (several := _compare_several(answer, gold)) is not None:
         return several
-    right = _choice_of(gold)
-    if right is None or (right.words and not right.is_bracketed):  # `B. Johnson`
+    gold_choice = _choice_of(gold)
+    if gold_choice is None or (gold_choice.words and not gold_choice.is_bracketed):  # `B. Johnson`
         return None
-    given = _choice_of(answer)
-    if given is None:
-        return True if right.words and plain_words(answer) == right.words.split() else None
-    if given.letter == right.letter:
+    answer_choice = _choice_of(answer)
+    if answer_choice is None:
+        return (
+            True if gold_choice.words and plain_words(answer) == gold_choice.words.split() else None
+        )
+    if answer_choice.letter == gold_choice.letter:
         return True
-    if given.letter.upper() == right.letter.upper():
-        return True if given.is_bracketed or right.is_bracketed else None
-    return False if given.letter.isupper() and right.letter.isupper() else None
+    if answer_choice.letter.upper() == gold_choice.letter.upper():
+        return True if answer_choice.is_bracketed or gold_choice.is_bracketed else None
+    return False if answer_choice.letter.isupper() and gold_choice.letter.isupper() else None

@@ -12,7 +12,7 @@ from typing import Any
 
 from evalcore.rules.brackets import enclosed, split
 from evalcore.rules.notation import clean, words
-from evalcore.rules.python_values import Group, read_value
+from evalcore.rules.python_values import ValueGroup, read_value
 
 FLOAT_ACCURACY = Fraction(1, 10**9)
 """Relative error that is rounding in floating point, not another number."""
@@ -37,11 +37,11 @@ def readings(value: object, gold: str) -> list[str]:
     `1,234` may be a number or two, and to SymPy, `E` and `I` are numbers.
     """
     text = _without_label(str(value))
-    read = read_value(text)
-    if read is None:
+    parsed = read_value(text)
+    if parsed is None:
         return [_with_exact_powers(text)]
-    written = _with_exact_powers(write(read, gold))
-    is_ambiguous = isinstance(read, Group) and read.kind == "several"
+    written = _with_exact_powers(write(parsed, gold))
+    is_ambiguous = isinstance(parsed, ValueGroup) and parsed.kind == "several"
     return [written, text] if is_ambiguous or re.search(r"\b[EI]\b", text) else [written]
 
 
@@ -64,7 +64,7 @@ def _without_label(text: str) -> str:
     return text[label.end() :].rstrip().removesuffix(".") or text
 
 
-def write(value: str | Group, gold: str) -> str:
+def write(value: str | ValueGroup, gold: str) -> str:
     """Write a value as people do.
 
     Parameters
@@ -92,7 +92,7 @@ def write(value: str | Group, gold: str) -> str:
     return _write_several(value, "[]" if "[" in gold else "()")
 
 
-def _without_lone_containers(value: str | Group) -> str | Group:
+def _without_lone_containers(value: str | ValueGroup) -> str | ValueGroup:
     """Take off containers of one value: solvers return lists even of a single solution."""
     if isinstance(value, str):
         return value
@@ -100,7 +100,7 @@ def _without_lone_containers(value: str | Group) -> str | Group:
     return items[0] if len(items) == 1 and not value.names else value._replace(items=items)
 
 
-def _write_ordered(value: Group, brackets: str) -> str:
+def _write_ordered(value: ValueGroup, brackets: str) -> str:
     """Write a point or an interval; a list has the brackets of the gold, which Python lacks."""
     if value.kind == "tuple" and len(value.items) == 2:
         brackets = "()"  # with square ones it would be another interval
@@ -110,14 +110,14 @@ def _write_ordered(value: Group, brackets: str) -> str:
     return f"{brackets[0]}{', '.join(_write_item(item, brackets) for item in items)}{brackets[1]}"
 
 
-def _write_several(value: Group, brackets: str) -> str:
+def _write_several(value: ValueGroup, brackets: str) -> str:
     items = [_write_item(item, brackets) for item in value.items]
     if value.names:
         items = [f"{name}={item}" for name, item in zip(value.names, items, strict=True)]
     return ", ".join(items) or r"\emptyset "
 
 
-def _write_item(item: str | Group, brackets: str) -> str:
+def _write_item(item: str | ValueGroup, brackets: str) -> str:
     if isinstance(item, str):
         return item
     if item.kind == "set":
@@ -125,8 +125,8 @@ def _write_item(item: str | Group, brackets: str) -> str:
     return _write_ordered(item, brackets)
 
 
-def _write_matrix(value: Group, gold: str) -> str:
-    rows = [item.items if isinstance(item, Group) else (item,) for item in value.items]
+def _write_matrix(value: ValueGroup, gold: str) -> str:
+    rows = [item.items if isinstance(item, ValueGroup) else (item,) for item in value.items]
     if r"\\" not in gold:  # the gold is a row
         rows = [tuple(item for row in rows for item in row)]
     lines = [" & ".join(_write_item(item, "()") for item in row) for row in rows]
@@ -136,9 +136,9 @@ def _write_matrix(value: Group, gold: str) -> str:
 def number_text(value: object) -> str:
     """Return the number that a value is, also as the only one in a list or as a complex one."""
     text = str(value)
-    read = read_value(text)
-    if isinstance(read, Group):
-        only = _without_lone_containers(read)
+    parsed = read_value(text)
+    if isinstance(parsed, ValueGroup):
+        only = _without_lone_containers(parsed)
         return only if isinstance(only, str) else text
     with suppress(ValueError):
         number = complex(text)
@@ -156,11 +156,13 @@ def is_formula(value: object) -> bool:
 def is_same_number(value: object, gold: str) -> bool:
     """Tell whether a value is the number that a gold is: `5.0` is 5, 0.1 + 0.2 is 0.3."""
     text = number_text(value)
-    given, right = (_read_fraction(each) for each in (text, gold))
-    if given is None or right is None:
+    number, gold_number = (_read_fraction(each) for each in (text, gold))
+    if number is None or gold_number is None:
         return False
-    is_float = has_float(text) and is_within_accuracy(right, given, right.denominator == 1)
-    return given == right or is_float
+    is_float = has_float(text) and is_within_accuracy(
+        gold_number, number, gold_number.denominator == 1
+    )
+    return number == gold_number or is_float
 
 
 def _read_fraction(text: str) -> Fraction | None:
@@ -171,12 +173,16 @@ def _read_fraction(text: str) -> Fraction | None:
 
 def is_same_list(value: object, gold: str) -> bool:
     """Tell whether a container has the words of a gold; a set has them in any order."""
-    read = read_value(str(value))
-    if not isinstance(read, Group) or not all(isinstance(item, str) for item in read.items):
+    parsed = read_value(str(value))
+    if not isinstance(parsed, ValueGroup) or not all(
+        isinstance(item, str) for item in parsed.items
+    ):
         return False
-    given = " ".join(map(str, read.items)).split()
-    right = re.sub(r"[,;\[\](){}'\"]", " ", gold).split()
-    return sorted(given) == sorted(right) if read.kind == "set" else given == right
+    entries = " ".join(map(str, parsed.items)).split()
+    gold_entries = re.sub(r"[,;\[\](){}'\"]", " ", gold).split()
+    return (
+        sorted(entries) == sorted(gold_entries) if parsed.kind == "set" else entries == gold_entries
+    )
 
 
 def is_set(value: object) -> bool:
@@ -187,7 +193,7 @@ def is_set(value: object) -> bool:
 def is_truth(value: object, gold: str) -> bool | None:
     """Tell whether True or False is the gold `Yes` or `No`; None if either is something else."""
     gold_words = words(gold)
-    truths = {word: truth for truth, known in _TRUTH_WORDS.items() for word in known}
+    truths = {word: truth for truth, accepted in _TRUTH_WORDS.items() for word in accepted}
     truth = _without_label(str(value))
     if truth not in _TRUTH_WORDS or len(gold_words) != 1 or gold_words[0] not in truths:
         return None
@@ -200,12 +206,12 @@ def has_float(text: str) -> bool:
     return bool(_TINY.search(text)) or any(len(each) >= FLOAT_DIGITS for each in digits)
 
 
-def is_within_accuracy(gold: Any, given: Any, is_integer: bool) -> bool:
+def is_within_accuracy(gold: Any, answer: Any, is_integer: bool) -> bool:
     """Tell whether a number that was computed in floating point is the gold.
 
     Parameters
     ----------
-    gold, given : Fraction or SymPy number
+    gold, answer : Fraction or SymPy number
         Finite numbers, exact or with many more digits than a float has.
     is_integer : bool
         Whether the gold is an integer; then the number must be nearest to it of all integers that
@@ -217,7 +223,7 @@ def is_within_accuracy(gold: Any, given: Any, is_integer: bool) -> bool:
         Whether the relative error is at most `FLOAT_ACCURACY`, or, if the gold is 0, the absolute
         one at most `FLOAT_NOISE`.
     """
-    size, error = abs(gold), abs(gold - given)
+    size, error = abs(gold), abs(gold - answer)
     if size < _ZERO:
         return bool(error <= FLOAT_NOISE)
     if is_integer and size < LARGEST_EXACT_INTEGER and 2 * error >= 1:

@@ -72,22 +72,22 @@ def compare_congruences(answer: str, gold: str) -> Grade | None:
     A number for a congruence, or a congruence for a number, is right if it is the residue as it
     is written: `3` for `3 \pmod 5`. Whether `8` is meant as that residue is for a judge.
     """
-    right, given = _read_congruence(gold), _read_congruence(answer)
-    if right is None:
-        if given is None or not re.fullmatch(r"[-+]?\d+", gold):
+    gold_congruence, answer_congruence = _read_congruence(gold), _read_congruence(answer)
+    if gold_congruence is None:
+        if answer_congruence is None or not re.fullmatch(r"[-+]?\d+", gold):
             return None
-        same = given.numbers == [int(gold)]
+        same = answer_congruence.numbers == [int(gold)]
         return Grade(1.0, "the same residue") if same else Grade(0.0, "another residue")
-    given = given or _read_progression(answer)
-    if given is None:
-        return _compare_number(answer, right)
-    limit = lcm(right.modulus, given.modulus)
-    if right.modulus != given.modulus and limit > MAX_MODULUS:
-        return Grade(0.0, f"modulo {given.modulus}, not {right.modulus}")
-    if right.modulus == given.modulus:
-        same = _least(right) == _least(given)
+    answer_congruence = answer_congruence or _read_progression(answer)
+    if answer_congruence is None:
+        return _compare_number(answer, gold_congruence)
+    limit = lcm(gold_congruence.modulus, answer_congruence.modulus)
+    if gold_congruence.modulus != answer_congruence.modulus and limit > MAX_MODULUS:
+        return Grade(0.0, f"modulo {answer_congruence.modulus}, not {gold_congruence.modulus}")
+    if gold_congruence.modulus == answer_congruence.modulus:
+        same = _least(gold_congruence) == _least(answer_congruence)
     else:
-        same = right.up_to(limit) == given.up_to(limit)
+        same = gold_congruence.up_to(limit) == answer_congruence.up_to(limit)
     return Grade(1.0, "the same residues") if same else Grade(0.0, "other residues")
 
 

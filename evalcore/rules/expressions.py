@@ -110,10 +110,10 @@ def read_expression(text: str) -> Any:
     """
     text = rewritten(text, _WITH_BRACES)
     latex = text.translate(notation.AS_COMMANDS)
-    shown = repr(latex[:80])
+    quoted = repr(latex[:80])
     for problem, pattern in _NO_FORMULA.items():
         if re.search(pattern, re.sub(r"\\operatorname\{\w+\}", "", text)):
-            raise NotMathematicsError(f"{shown}: {problem}")
+            raise NotMathematicsError(f"{quoted}: {problem}")
     latex = rewritten(latex, _FOR_LATEX2SYMPY)
     config = ConversionConfig(lowercase_symbols=False)
     try:
@@ -123,7 +123,7 @@ def read_expression(text: str) -> Any:
         if type(error) is not Exception and "Non-real intervals" not in str(error):
             raise
         problem = str(error).partition("\n")[0]
-        raise NotMathematicsError(f"{shown}: {problem}") from error
+        raise NotMathematicsError(f"{quoted}: {problem}") from error
     if "!!" in text:  # it reads n!! as (n!)!
         n = sympy.Wild("n")
         return expression.replace(factorial(factorial(n)), factorial2(n))
@@ -248,8 +248,8 @@ def _real_root(power: Any) -> Any:
     return root**power.exp.p
 
 
-def _is_too_large(found: Any) -> bool:
-    for part in sympy.postorder_traversal(found):  # parts come before wholes
+def _is_too_large(expression: Any) -> bool:
+    for part in sympy.postorder_traversal(expression):  # parts come before wholes
         if isinstance(part, sympy.Pow | sympy.exp | factorial) and not part.args[-1].free_symbols:
             base = getattr(part, "base", sympy.S(10**5)).evalf(15)  # n! < n^n
             base = base if base.is_number and base != 0 else sympy.S(10)
@@ -258,12 +258,12 @@ def _is_too_large(found: Any) -> bool:
     return False
 
 
-def _same_number(gold: Any, given: Any, answer: str, tolerance: float | None) -> bool:
+def _same_number(gold: Any, value: Any, answer: str, tolerance: float | None) -> bool:
     """Compare two numbers; a decimal of six significant digits or more may be rounded."""
-    off = abs(gold - given).evalf(DIGITS)
-    if gold == given or (tolerance is not None and off <= Rational(str(tolerance))):
+    off = abs(gold - value).evalf(DIGITS)
+    if gold == value or (tolerance is not None and off <= Rational(str(tolerance))):
         return True
-    if tolerance is None and _agree(gold, given):
+    if tolerance is None and _agree(gold, value):
         return True
     decimal = re.fullmatch(r"-?\s*(\d*)\.(\d+)", answer)
     # a gold that can be written out as a decimal should be
@@ -289,8 +289,8 @@ def _agree(left: Any, right: Any) -> bool:
     return difference.has(*_SLOW) or is_zero(difference)
 
 
-def _agree_as_floats(gold: Any, given: Any) -> bool:
-    values = gold.evalf(DIGITS), given.evalf(DIGITS)
+def _agree_as_floats(gold: Any, answer: Any) -> bool:
+    values = gold.evalf(DIGITS), answer.evalf(DIGITS)
     return _are_finite(*values) and computed.is_within_accuracy(*values, bool(gold.is_integer))
 
 

@@ -20,7 +20,7 @@ from itertools import cycle
 from typing import Any
 
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item, computed
+from evalcore.rules import AnswerToGrade, Grade, computed
 from evalcore.rules.amounts import compare_amounts
 from evalcore.rules.brackets import levels
 from evalcore.rules.labels import compare_counts, compare_labels
@@ -42,7 +42,7 @@ _ENVIRONMENT = ("PATH", "HOME", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # no ke
 
 
 def compare_all(
-    items: Iterable[Item], seconds: float = 10.0, workers: int | None = None
+    items: Iterable[AnswerToGrade], seconds: float = 10.0, workers: int | None = None
 ) -> Generator[Grade, None, None]:
     """Yield a verdict on each, in order, `failed` where a process crashed or took too long.
 
@@ -51,19 +51,19 @@ def compare_all(
     """
     if importlib.util.find_spec("math_verify") is None:
         raise InputError("mathematics", "grading needs math-verify: pip install 'ngramscan[eval]'")
-    known = [(item, compare_texts(item)) for item in items]
-    others = [item for item, verdict in known if verdict is None]
+    compared_texts = [(item, compare_texts(item)) for item in items]
+    others = [item for item, verdict in compared_texts if verdict is None]
     number = min(workers or os.cpu_count() or 1, len(others))
     with ExitStack() as stack:
         shares = [others[first::number] for first in range(number)]
         start = partial(_start, seconds, stack)
         turns = cycle([_results(share, start(share), start, seconds) for share in shares])
-        for item, verdict in known:
-            found = verdict or next(next(turns))
-            yield _blame(item, found, start, seconds) if isinstance(found, str) else found
+        for item, verdict in compared_texts:
+            outcome = verdict or next(next(turns))
+            yield _blame(item, outcome, start, seconds) if isinstance(outcome, str) else outcome
 
 
-def compare_texts(item: Item) -> Grade | None:
+def compare_texts(item: AnswerToGrade) -> Grade | None:
     """Return the verdict where the text alone decides; None where algebra is needed."""
     answer, gold = str(item.value), item.problem.gold or ""
     if len(answer) > MAX_CHARACTERS:
@@ -79,7 +79,7 @@ def compare_texts(item: Item) -> Grade | None:
     return grade or _compare_prose(answer, gold)
 
 
-def _compare_meaning(item: Item, answer: str, gold: str) -> Grade | None:
+def _compare_meaning(item: AnswerToGrade, answer: str, gold: str) -> Grade | None:
     """Return the verdict where truth values, a choice or the words of a text decide."""
     truth = computed.is_truth(item.value, gold) if item.is_computed else None
     if truth is not None:
@@ -88,19 +88,19 @@ def _compare_meaning(item: Item, answer: str, gold: str) -> Grade | None:
         return grade
     if not is_text(gold):
         return None
-    given, right = words(with_digits(answer)), words(with_digits(gold))
-    if item.is_computed and given != right:
-        given = words(computed.readings(item.value, gold)[0])
+    answer_words, gold_words = words(with_digits(answer)), words(with_digits(gold))
+    if item.is_computed and answer_words != gold_words:
+        answer_words = words(computed.readings(item.value, gold)[0])
     if item.is_computed and computed.is_set(item.value):
-        given, right = sorted(given), sorted(right)
-    return _compare_words(given, right)
+        answer_words, gold_words = sorted(answer_words), sorted(gold_words)
+    return _compare_words(answer_words, gold_words)
 
 
-def _has_unit(item: Item) -> bool:
+def _has_unit(item: AnswerToGrade) -> bool:
     return bool(item.problem.details.get("unit"))
 
 
-def _compare_same(item: Item) -> Grade | None:
+def _compare_same(item: AnswerToGrade) -> Grade | None:
     """Compare amounts and the same text; None for anything else."""
     answer, gold = str(item.value), item.problem.gold or ""
     if not _has_unit(item) and (grade := compare_amounts(answer, gold)) is not None:
@@ -133,19 +133,19 @@ def reason_for_judge(gold: str) -> str:
     return obstacle_to_algebra(gold)
 
 
-def _compare_words(given: list[str], right: list[str]) -> Grade:
+def _compare_words(answer_words: list[str], gold_words: list[str]) -> Grade:
     """Compare texts word by word; whether more or fewer words say the same, they don't tell."""
-    if given == right != []:
+    if answer_words == gold_words != []:
         return Grade(1.0, "the same words")
-    if len(given) == len(right) and sorted(given) != sorted(right):
+    if len(answer_words) == len(gold_words) and sorted(answer_words) != sorted(gold_words):
         return Grade(0.0, "other words")
     return Grade(None, f"{_FOR_A_JUDGE}prose")
 
 
 def _start(
-    seconds: float, stack: ExitStack, items: Sequence[Item], work: str = "compare_formulas"
+    seconds: float, stack: ExitStack, items: Sequence[AnswerToGrade], work: str = "compare_formulas"
 ) -> subprocess.Popen[bytes]:
-    life, kept = os.pipe()
+    life, own_end = os.pipe()
     with os.fdopen(life), tempfile.TemporaryFile() as file:
         pickle.dump(items, file)
         file.seek(0)
@@ -159,26 +159,28 @@ def _start(
             | {"PYTHONPATH": os.pathsep.join(sys.path)},
             start_new_session=True,  # Ctrl-C is the parent's to handle
         )
-    stack.callback(os.close, kept)
+    stack.callback(os.close, own_end)
     stack.enter_context(process)
     stack.callback(process.kill)
     return process
 
 
-def _results(items: Sequence[Item], process: Any, start: Any, seconds: float) -> Iterator[Any]:
+def _results(
+    items: Sequence[AnswerToGrade], process: Any, start: Any, seconds: float
+) -> Iterator[Any]:
     """Yield what a process says of its items; behind one that ended it, another continues."""
     is_ready = False
     for number in range(len(items)):
         process = process or start(items[number:])
         if not is_ready and isinstance(crash := _heard(process, START_SECONDS), str):
             raise WorkerLostError(f"grader: a process could not start: {crash}")
-        found = _heard(process, seconds)
-        if not (is_ready := not isinstance(found, str)):
+        heard = _heard(process, seconds)
+        if not (is_ready := not isinstance(heard, str)):
             process = None
-        yield found
+        yield heard
 
 
-def _blame(item: Item, problem: str, start: Any, seconds: float) -> Grade:
+def _blame(item: AnswerToGrade, problem: str, start: Any, seconds: float) -> Grade:
     """Return the verdict on an answer whose comparison ended the process.
 
     It is at fault only if it does that alone, too: the gold may be hard to compute, or the two hard
@@ -226,7 +228,7 @@ def serve(seconds: float, work: str) -> None:
 
     verdict_on = getattr(mathematics, work)
     items = pickle.load(sys.stdin.buffer)
-    pickle.dump(verdict_on(Item(Problem("", "", "y+1"), "x+1")), caller)
+    pickle.dump(verdict_on(AnswerToGrade(Problem("", "", "y+1"), "x+1")), caller)
     signal.alarm(0)
     for item in items:
         signal.setitimer(signal.ITIMER_PROF, seconds)  # on a busy machine the same verdicts

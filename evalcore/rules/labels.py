@@ -63,8 +63,8 @@ def _compare_choices(answer: str, gold: str) -> Grade | None:
         return None
     if is_same:
         return Grade(1.0, "the same choice")
-    given, right = (", ".join(chosen_letters(text)) for text in (answer, gold))
-    return Grade(0.0, f"choice {given}, not {right}")
+    answer_letters, gold_letters = (", ".join(chosen_letters(text)) for text in (answer, gold))
+    return Grade(0.0, f"choice {answer_letters}, not {gold_letters}")
 
 
 _LETTERED = re.compile(r"\(\s*([A-Z])\s*\)[.:]?\s*(?![\s=<>+*/^-])(.+)")
@@ -93,14 +93,14 @@ _TRUTH_FIRST = re.compile(r"(?i)(?:yes|no|true|false)\s*[,.;:–—]")
 
 def _compare_truths(answer: str, gold: str) -> Grade | None:
     """Compare yes with no, and true with false, in any case; more words are for a judge."""
-    right, given = gold.lower(), answer.lower()
-    if right not in _OPPOSITES:
+    gold_word, answer_word = gold.lower(), answer.lower()
+    if gold_word not in _OPPOSITES:
         return None
     if _TRUTH_FIRST.match(answer):
         return Grade(None, "needs a judge: more words than the reference answer")
-    if given == right:
+    if answer_word == gold_word:
         return Grade(1.0, "the same word")
-    return Grade(0.0, "the opposite") if given == _OPPOSITES[right] else None
+    return Grade(0.0, "the opposite") if answer_word == _OPPOSITES[gold_word] else None
 
 
 _BASE = r"\{?\s*(\d{1,2}|[a-z]+)\s*\}?"
@@ -133,17 +133,20 @@ def _in_base(text: str) -> tuple[str, int] | None:
 
 
 def _compare_bases(answer: str, gold: str) -> Grade | None:
-    right, given = _in_base(gold), _in_base(answer)
-    if right and given:
-        if right == given:
+    gold_numeral, answer_numeral = _in_base(gold), _in_base(answer)
+    if gold_numeral and answer_numeral:
+        if gold_numeral == answer_numeral:
             return Grade(1.0, "the same digits and base")
-        is_other = right[1] != given[1]
-        return Grade(0.0, f"in base {given[1]}, not {right[1]}" if is_other else "other digits")
-    if right and re.fullmatch("[0-9A-Za-z]+", answer):
-        same = (answer.upper().lstrip("0") or "0") == right[0]
+        is_other = gold_numeral[1] != answer_numeral[1]
+        return Grade(
+            0.0,
+            f"in base {answer_numeral[1]}, not {gold_numeral[1]}" if is_other else "other digits",
+        )
+    if gold_numeral and re.fullmatch("[0-9A-Za-z]+", answer):
+        same = (answer.upper().lstrip("0") or "0") == gold_numeral[0]
         return Grade(float(same), "the same digits, without the base" if same else "other digits")
-    if given and re.fullmatch(r"[-+]?\d+", gold):
-        same = int(*given) == int(gold)
+    if answer_numeral and re.fullmatch(r"[-+]?\d+", gold):
+        same = int(*answer_numeral) == int(gold)
         return Grade(float(same), "equal, in another base" if same else "not equal")
     return None
 
@@ -212,17 +215,17 @@ def _compare_times(answer: str, gold: str, question: str) -> Grade | None:
     A ratio in a benchmark is in lowest terms and without leading zeros. Where neither its form nor
     the question decides whether `7:15` is a time, another ratio with its value needs a judge.
     """
-    right, given = _read_time(gold), _read_time(answer)
-    if right is None or (_OF_RATIOS.search(question) and not right.half):
+    gold_time, answer_time = _read_time(gold), _read_time(answer)
+    if gold_time is None or (_OF_RATIOS.search(question) and not gold_time.half):
         return None
-    if right == given:
+    if gold_time == answer_time:
         return Grade(1.0, "the same time")
     parts = gold.split(":")
     is_padded = len(parts) > 2 or gold[:1] == "0" or parts[-1][:1] == "0"
-    is_reducible = gcd(right.hour, right.minute) > 1
-    if right.half or is_padded or is_reducible or _OF_TIMES.search(question):
-        if given is not None:
-            return _same_time(right, given)
+    is_reducible = gcd(gold_time.hour, gold_time.minute) > 1
+    if gold_time.half or is_padded or is_reducible or _OF_TIMES.search(question):
+        if answer_time is not None:
+            return _same_time(gold_time, answer_time)
         is_number = bool(re.fullmatch(r"[\d:./\s]+|\\frac.*", answer))
         return Grade(0.0, "not a time") if is_number else None
     if _is_proportional(answer, gold):
@@ -230,20 +233,20 @@ def _compare_times(answer: str, gold: str, question: str) -> Grade | None:
     return None
 
 
-def _same_time(right: _Time, given: _Time) -> Grade:
-    if (right.half and given.half) or max(right.hour, given.hour) > 12:
-        same = right.in_24_hours == given.in_24_hours
+def _same_time(gold: _Time, answer: _Time) -> Grade:
+    if (gold.half and answer.half) or max(gold.hour, answer.hour) > 12:
+        same = gold.in_24_hours == answer.in_24_hours
     else:
-        same = right[:3] == given[:3]
+        same = gold[:3] == answer[:3]
     return Grade(1.0, "the same time") if same else Grade(0.0, "another time")
 
 
 def _is_proportional(answer: str, gold: str) -> bool:
     """Tell whether two ratios of two integers are equal: `7:15` and `14:30`."""
-    right, given = _RATIO.fullmatch(gold), _RATIO.fullmatch(answer)
-    if not right or not given:
+    gold_ratio, answer_ratio = _RATIO.fullmatch(gold), _RATIO.fullmatch(answer)
+    if not gold_ratio or not answer_ratio:
         return False
-    return int(given[1]) * int(right[2]) == int(right[1]) * int(given[2])
+    return int(answer_ratio[1]) * int(gold_ratio[2]) == int(gold_ratio[1]) * int(answer_ratio[2])
 
 
 _RATIO = re.compile(r"\s*(\d{1,9})\s*:\s*(0*[1-9]\d{0,8})\s*")
@@ -345,28 +348,32 @@ def compare_counts(answer: str, gold: str) -> Grade | None:
 
     Units are not nouns: what `units` knows is compared there.
     """
-    right = _read_count(gold)
-    if right is None:
+    gold_count = _read_count(gold)
+    if gold_count is None:
         return None
-    given = _read_count(answer)
-    if given is None:
-        return _compare_number_in_words(answer, right)
-    if not right.noun and not given.noun:
+    answer_count = _read_count(answer)
+    if answer_count is None:
+        return _compare_number_in_words(answer, gold_count)
+    if not gold_count.noun and not answer_count.noun:
         texts = (answer, gold)
         is_formula = all(re.search(r"\d", text) for text in texts)
         is_ordinal = any(_ORDINAL.search(text) for text in texts)
-        return None if is_formula and not is_ordinal else _same(given, right)
-    if given.value != right.value:
-        return Grade(0.0, f"{given.value} is not {right.value}")
-    if right.noun and given.noun and right.noun.rstrip("s") != given.noun.rstrip("s"):
-        return Grade(None, f"needs a judge: {given.noun!r} or {right.noun!r}")
-    return Grade(1.0, f"the same number of {right.noun or given.noun}")
+        return None if is_formula and not is_ordinal else _same(answer_count, gold_count)
+    if answer_count.value != gold_count.value:
+        return Grade(0.0, f"{answer_count.value} is not {gold_count.value}")
+    if (
+        gold_count.noun
+        and answer_count.noun
+        and gold_count.noun.rstrip("s") != answer_count.noun.rstrip("s")
+    ):
+        return Grade(None, f"needs a judge: {answer_count.noun!r} or {gold_count.noun!r}")
+    return Grade(1.0, f"the same number of {gold_count.noun or answer_count.noun}")
 
 
-def _same(given: _Count, right: _Count) -> Grade:
-    if given.value == right.value:
+def _same(answer: _Count, gold: _Count) -> Grade:
+    if answer.value == gold.value:
         return Grade(1.0, "the same number")
-    return Grade(0.0, f"{given.value} is not {right.value}")
+    return Grade(0.0, f"{answer.value} is not {gold.value}")
 
 
 def _compare_number_in_words(answer: str, right: _Count) -> Grade | None:

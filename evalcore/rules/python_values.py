@@ -9,14 +9,14 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-Kind = Literal["several", "list", "tuple", "set"]
+GroupKind = Literal["several", "list", "tuple", "set"]
 
 
-class Group(NamedTuple):
+class ValueGroup(NamedTuple):
     """The values in one container; `several` are separated by commas, without brackets."""
 
-    kind: Kind
-    items: "tuple[str | Group, ...]"
+    kind: GroupKind
+    items: "tuple[str | ValueGroup, ...]"
     """Formulas in the notation of LaTeX, or containers."""
     names: tuple[str, ...] = ()
     """The keys of a dictionary or the fields of a named tuple; other containers have none."""
@@ -26,7 +26,7 @@ class UnreadableValueError(Exception):
     """A text is not a value that Python prints."""
 
 
-def read_value(text: str) -> str | Group | None:
+def read_value(text: str) -> str | ValueGroup | None:
     """Read what Python prints for a value.
 
     Parameters
@@ -42,14 +42,14 @@ def read_value(text: str) -> str | Group | None:
     one_line = " ".join(text.split())
     if matrix := _MATRIX.fullmatch(one_line):
         rows = [[cell.strip() for cell in row.split("&")] for row in matrix[1].split(r"\\")]
-        return Group("list", tuple(Group("list", tuple(row)) for row in rows))
+        return ValueGroup("list", tuple(ValueGroup("list", tuple(row)) for row in rows))
     if _ARRAY.fullmatch(one_line) or _NUMBERS_IN_A_ROW.fullmatch(one_line):
         one_line = _BETWEEN_ITEMS.sub(", ", one_line)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes in strings that are never run
             tree = ast.parse(one_line, mode="eval")
-        return _Reader(one_line).value(tree.body)
+        return _PythonReader(one_line).value(tree.body)
     except (SyntaxError, ValueError, RecursionError, MemoryError, UnreadableValueError):
         return None
 
@@ -91,7 +91,7 @@ _GREEK = re.compile(
 )
 _SYMBOL = re.compile(r"([A-Za-z]|[a-z]{2,})(?:_?(\d+)|_([A-Za-z]\w*))?")
 
-_CONTAINERS: Mapping[str, Kind] = {
+_CONTAINERS: Mapping[str, GroupKind] = {
     "list": "list",
     "array": "list",
     "Array": "list",
@@ -198,13 +198,13 @@ class _Bounds(NamedTuple):
         return f"{opening}{self.low},{self.high}{closing}"
 
 
-class _Reader:
+class _PythonReader:
     """Writes the nodes of one syntax tree as formulas and containers."""
 
     def __init__(self, text: str) -> None:
         self._source = text.encode()  # the places of nodes are in bytes
 
-    def value(self, node: ast.expr) -> str | Group:
+    def value(self, node: ast.expr) -> str | ValueGroup:
         """Return a formula or a container."""
         match node:
             case ast.List(elts=items):
@@ -234,8 +234,8 @@ class _Reader:
             raise UnreadableValueError
         return writers[type(node)](node)
 
-    def _group(self, kind: Kind, items: Sequence[ast.expr]) -> Group:
-        return Group(kind, tuple(self.value(item) for item in items))
+    def _group(self, kind: GroupKind, items: Sequence[ast.expr]) -> ValueGroup:
+        return ValueGroup(kind, tuple(self.value(item) for item in items))
 
     def _constant(self, node: ast.Constant) -> str:
         match node.value:
@@ -311,7 +311,7 @@ class _Reader:
             text += f"{_RELATIONS[type(operator)]}{self.formula(side)}"
         return text
 
-    def _call(self, node: ast.Call) -> str | Group:
+    def _call(self, node: ast.Call) -> str | ValueGroup:
         name, _ = _function_names(node.func)
         if node.keywords and not node.args:  # a named tuple or a dataclass
             fields = tuple(keyword.arg or "" for keyword in node.keywords)
@@ -339,13 +339,13 @@ class _Reader:
     def _member(self, node: ast.expr) -> str:
         """Return one of the sets of a union as a formula, `{1}` too."""
         value = self.value(node)
-        if isinstance(value, Group) and value.kind == "set":
+        if isinstance(value, ValueGroup) and value.kind == "set":
             value = rf"\{{{','.join(map(_only_formula, value.items))}\}}"
         return _only_formula(value)
 
-    def _container(self, kind: Kind, arguments: Sequence[ast.expr]) -> Group:
-        content = self.value(arguments[0]) if arguments else Group(kind, ())
-        if isinstance(content, Group):
+    def _container(self, kind: GroupKind, arguments: Sequence[ast.expr]) -> ValueGroup:
+        content = self.value(arguments[0]) if arguments else ValueGroup(kind, ())
+        if isinstance(content, ValueGroup):
             return content._replace(kind=kind)
         raise UnreadableValueError
 
@@ -409,7 +409,7 @@ def _function_names(node: ast.expr) -> tuple[str, str]:
     raise UnreadableValueError
 
 
-def _only_formula(value: str | Group) -> str:
-    if isinstance(value, Group):
+def _only_formula(value: str | ValueGroup) -> str:
+    if isinstance(value, ValueGroup):
         raise UnreadableValueError
     return value

@@ -41,7 +41,7 @@ def may_be_sets(texts: Sequence[str]) -> bool:
 
 
 def read_real_set(
-    texts: Sequence[str], is_alternative: bool, read: Callable[[str], Any]
+    texts: Sequence[str], is_alternative: bool, parse: Callable[[str], Any]
 ) -> tuple[Any, str]:
     r"""Return the set of real numbers that answers describe together, and its variable.
 
@@ -65,7 +65,7 @@ def read_real_set(
     NoRealSetError
         They are something else, or have several variables.
     """
-    named_sets = [_read(text, read) for text in _with_signs(texts)]
+    named_sets = [_read(text, parse) for text in _with_signs(texts)]
     names = {name for _, name in named_sets} - {""}
     if len(names) > 1 or not named_sets:
         raise NoRealSetError("several variables")
@@ -85,29 +85,29 @@ def _with_signs(texts: Sequence[str]) -> list[str]:
     return [text if _RELATION.search(text) else f"{excluded[0]}{text}" for text in texts]
 
 
-def _read(text: str, read: Callable[[str], Any]) -> tuple[Any, str]:
+def _read(text: str, parse: Callable[[str], Any]) -> tuple[Any, str]:
     if _RELATION.search(text):
-        return _solve(text, read)
+        return _solve(text, parse)
     name, _, bare = text.rpartition("∈")
     if not name:
         name, _, bare = text.rpartition("=")
     if name and not re.fullmatch(r"\s*[A-Za-z](?:_\{?\w+\}?)?\s*", name):
         raise NoRealSetError("not a name")
-    numbers = _set_of(bare.strip(), read)
+    numbers = _set_of(bare.strip(), parse)
     # `D = (0, 1)` has the name of a set, `x ∈ (0, 1)` and `x = 1` that of a variable
     is_variable = "∈" in text or isinstance(numbers, FiniteSet)
     return numbers, name.strip() if is_variable else ""
 
 
-def _set_of(text: str, read: Callable[[str], Any]) -> Any:
+def _set_of(text: str, parse: Callable[[str], Any]) -> Any:
     for sign, combine in _OPERATIONS.items():
         parts = split(text, sign)
         if len(parts) > 1:
-            return reduce(combine, (_set_of(part, read) for part in parts))
+            return reduce(combine, (_set_of(part, parse) for part in parts))
     if text in _NAMED:
         return _NAMED[text]
     brackets, inner = enclosed(text)
-    entries = [_real(entry, read) for entry in split(inner, ",") if entry]
+    entries = [_real(entry, parse) for entry in split(inner, ",") if entry]
     if brackets == "⦃⦄" or (not brackets and len(entries) == 1):
         return FiniteSet(*entries)
     return _interval(brackets, entries)
@@ -133,21 +133,21 @@ def _interval(brackets: str, ends: Sequence[Any]) -> Any:
     return Interval(*ends, brackets[0] == "(", brackets[1] == ")")
 
 
-def _real(text: str, read: Callable[[str], Any]) -> Any:
-    value = read(text)
+def _real(text: str, parse: Callable[[str], Any]) -> Any:
+    value = parse(text)
     number = value.doit() if isinstance(value, sympy.Expr) else None
     if number is None or not number.is_extended_real:
         raise NoRealSetError("not a real number")
     return number
 
 
-def _solve(text: str, read: Callable[[str], Any]) -> tuple[Any, str]:
+def _solve(text: str, parse: Callable[[str], Any]) -> tuple[Any, str]:
     """Return the solutions of a chain of relations, such as `1 < 2x ≤ 4`."""
     parts = split(text, "([<>≤≥≠=])")
     signs, sides = parts[1::2], parts[::2]
     if "=" in signs or not all(sides) or not signs:
         raise NoRealSetError("an equation")
-    expressions = [read(side) for side in sides]
+    expressions = [parse(side) for side in sides]
     is_formula = all(isinstance(side, sympy.Expr) for side in expressions)
     if not is_formula or any(side.has(S.ComplexInfinity, S.NaN) for side in expressions):
         raise NoRealSetError("not a formula")
@@ -177,13 +177,13 @@ def _solutions(relation: Any, variable: Any) -> Any:
 
 def are_equal(left: Any, right: Any, is_zero: Callable[[Any], bool]) -> bool:
     """Tell whether two sets have the same intervals and points; raise if that isn't known."""
-    first, second = _pieces(left), _pieces(right)
-    return len(first) == len(second) and all(
-        one.is_left_open == other.is_left_open
-        and one.is_right_open == other.is_right_open
-        and _same_end(one.start, other.start, is_zero)
-        and _same_end(one.end, other.end, is_zero)
-        for one, other in zip(first, second, strict=True)
+    left_pieces, right_pieces = _pieces(left), _pieces(right)
+    return len(left_pieces) == len(right_pieces) and all(
+        left_piece.is_left_open == right_piece.is_left_open
+        and left_piece.is_right_open == right_piece.is_right_open
+        and _same_end(left_piece.start, right_piece.start, is_zero)
+        and _same_end(left_piece.end, right_piece.end, is_zero)
+        for left_piece, right_piece in zip(left_pieces, right_pieces, strict=True)
     )
 
 
@@ -193,7 +193,7 @@ def _same_end(left: Any, right: Any, is_zero: Callable[[Any], bool]) -> bool:
     return is_zero(left - right)
 
 
-class _Piece(NamedTuple):
+class _SetPiece(NamedTuple):
     """An interval, or a point where both ends are equal."""
 
     start: Any
@@ -202,22 +202,22 @@ class _Piece(NamedTuple):
     is_right_open: bool
 
 
-def _pieces(numbers: Any) -> list[_Piece]:
+def _pieces(numbers: Any) -> list[_SetPiece]:
     """Return the intervals and points of a set from left to right."""
     if hasattr(numbers, "doit"):
         numbers = numbers.doit()
     if isinstance(numbers, sympy.Complement | sympy.Intersection):
         numbers = numbers.simplify()
     parts = numbers.args if isinstance(numbers, sympy.Union) else (numbers,)
-    pieces = list[_Piece]()
+    pieces = list[_SetPiece]()
     for part in parts:
         if isinstance(part, Interval):
             is_left_open, is_right_open = bool(part.left_open), bool(part.right_open)
-            pieces.append(_Piece(part.start, part.end, is_left_open, is_right_open))
+            pieces.append(_SetPiece(part.start, part.end, is_left_open, is_right_open))
         elif isinstance(part, FiniteSet):
-            pieces += [_Piece(point, point, False, False) for point in part.args]
+            pieces += [_SetPiece(point, point, False, False) for point in part.args]
         elif part is S.Reals:
-            pieces.append(_Piece(-sympy.oo, sympy.oo, True, True))
+            pieces.append(_SetPiece(-sympy.oo, sympy.oo, True, True))
         elif part is not S.EmptySet:
             raise NoRealSetError("not made of intervals and points")
     return sorted(pieces, key=lambda piece: (float(piece.start), float(piece.end)))

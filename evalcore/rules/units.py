@@ -308,14 +308,14 @@ _NUMBER_AND_WORDS = re.compile(rf"(?P<number>{_NUMBER}?)\s*(?P<words>[A-Za-z][A-
 def is_same_quantity(answer: str, gold: str) -> bool:
     """Tell whether two texts are the same number of the same unit: `2 hours`, `2 hrs`, `2`."""
     right = _NUMBER_AND_WORDS.fullmatch(clean(gold))
-    given = _NUMBER_AND_WORDS.fullmatch(clean(answer))
+    match = _NUMBER_AND_WORDS.fullmatch(clean(answer))
     unit = unit_of(right["words"], _common_unit) if right else ""
     if not right or not unit:
         return False
     number = right["number"].strip()
-    if not given:
+    if not match:
         return clean(answer) == number
-    return given["number"].strip() == number and unit_of(given["words"], _common_unit) == unit
+    return match["number"].strip() == number and unit_of(match["words"], _common_unit) == unit
 
 
 def _without_unit(text: str, unit: str) -> Quantity:

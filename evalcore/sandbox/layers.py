@@ -22,7 +22,7 @@ CONFINED = b"+"
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ProgramLimits:
     """Limits of one program: its result is JSON, its files are those of its own folder."""
 
     seconds: float = 30.0
@@ -43,7 +43,7 @@ class World:
     """A descriptor that tells how much address space is in use; None where no system tells."""
 
 
-def confine(world: World, limits: Limits, work: str, output: int, result: int) -> None:
+def confine(world: World, limits: ProgramLimits, work: str, output: int, result: int) -> None:
     """Take all rights from this process but those that computing needs; or say why not, and end.
 
     `work` is the only folder that it may write; `output` and `result` are its descriptors.
@@ -74,7 +74,9 @@ def arrange_descriptors(output: int, result: int) -> None:
     os.closerange(RESULT + 1, os.sysconf("SC_OPEN_MAX"))
 
 
-def put_up(names: set[str], readable: list[str], writable: list[str], limits: Limits) -> None:
+def put_up(
+    names: set[str], readable: list[str], writable: list[str], limits: ProgramLimits
+) -> None:
     """Put up some layers around this process, for good."""
     if "namespaces" in names:
         kernel.enter_namespaces(readable)
@@ -89,7 +91,7 @@ def put_up(names: set[str], readable: list[str], writable: list[str], limits: Li
         seccomp.apply()
 
 
-def apply_limits(limits: Limits) -> None:
+def apply_limits(limits: ProgramLimits) -> None:
     """Limit this process and its children; memory is all the address space.
 
     Computing gets a second more than the clock, which is watched elsewhere. Address space is
@@ -143,7 +145,7 @@ def probe(name: str, readable: list[str], leave_out: Collection[str]) -> str:
     child = os.fork()
     if child == 0:
         try:
-            put_up({name}, readable, [], Limits(memory_bytes=1 << 36))
+            put_up({name}, readable, [], ProgramLimits(memory_bytes=1 << 36))
             for what, action in FORBIDDEN[name].items():
                 with contextlib.suppress(PermissionError, MemoryError):
                     action()

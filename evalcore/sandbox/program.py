@@ -16,7 +16,7 @@ from typing import Any
 from evalcore.sandbox.layers import RESULT
 
 TEXT_AT_MOST, LINES_AT_MOST = 500, 100
-Report = dict[str, Any]
+ProgramReport = dict[str, Any]
 
 
 def one_line(text: str) -> str:
@@ -24,7 +24,7 @@ def one_line(text: str) -> str:
     return " ".join(text.split())[:TEXT_AT_MOST]
 
 
-def failure(status: str, message: str) -> Report:
+def failure(status: str, message: str) -> ProgramReport:
     """Return the report of a program without a value."""
     return {"status": status, "message": one_line(message)}
 
@@ -40,7 +40,7 @@ def run(source: str, answer_from: str) -> None:
     leave(0)
 
 
-def report_of(source: str, answer_from: str) -> Report:
+def report_of(source: str, answer_from: str) -> ProgramReport:
     """Return what to tell about a program: its value, or why it has none."""
     # Set free when memory is used up, so that this can still be told.
     spare = mmap.mmap(-1, 8 << 20)
@@ -57,7 +57,7 @@ def report_of(source: str, answer_from: str) -> Report:
         return failure("error", message_of(error))
 
 
-def report_of_solution(code: CodeType, names: dict[str, Any]) -> Report:
+def report_of_solution(code: CodeType, names: dict[str, Any]) -> ProgramReport:
     """Run a program whose `print` does nothing, and report the value of its `solution()`."""
     names["print"] = lambda *_, **__: None
     exec(code, names)
@@ -71,7 +71,7 @@ def report_of_solution(code: CodeType, names: dict[str, Any]) -> Report:
     return describe(value)
 
 
-def report_of_script(code: CodeType, names: dict[str, Any]) -> Report:
+def report_of_script(code: CodeType, names: dict[str, Any]) -> ProgramReport:
     """Run a program as a script, and report its variable `answer`, if it sets any."""
     try:
         exec(code, names)
@@ -95,7 +95,7 @@ def message_of(error: BaseException) -> str:
         return type(error).__name__
 
 
-def describe(value: Any) -> Report:
+def describe(value: Any) -> ProgramReport:
     """Return the report of a value: numbers that JSON can hold as such, all else as text."""
     kind, value = type(value).__name__, without_library(value)
     if isinstance(value, bool):
@@ -141,7 +141,7 @@ def text_of_symbols(sympy: Any, value: Any) -> str:
     return str(sympy.latex(value, ln_notation=True))  # to other readers, `log` has the base 10
 
 
-def read_report(reported: bytes, printed: bytes, result_bytes: int) -> Report:
+def read_report(reported: bytes, printed: bytes, result_bytes: int) -> ProgramReport:
     """Return what a program reported and printed: status, value, kind and message of an outcome.
 
     `reported` is the beginning, and `printed` the end, of what was written; each is one byte
@@ -163,7 +163,7 @@ def read_report(reported: bytes, printed: bytes, result_bytes: int) -> Report:
     return failure("no result", "the result is not JSON of the expected form")
 
 
-def last_line(printed: bytes, result_bytes: int) -> Report:
+def last_line(printed: bytes, result_bytes: int) -> ProgramReport:
     """Return the last printed line that is not empty, as the answer of a program."""
     is_cut = len(printed) > result_bytes
     *before, last = printed[-result_bytes:].decode(errors="replace").rstrip().splitlines() or [""]

@@ -19,7 +19,7 @@ from multiprocessing.connection import wait as first_ready
 from typing import Any, Literal
 
 from evalcore.sandbox import kernel, layers, zygote
-from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.layers import ProgramLimits
 from ngramscan.errors import SandboxError
 from ngramscan.messages import OptionUse
 
@@ -70,7 +70,7 @@ class Outcome:
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class SandboxJob:
     """A program on its way through the sandbox, and what has been received of its outcome."""
 
     program: Program
@@ -98,7 +98,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
 
     def __init__(
         self,
-        limits: Limits | None = None,
+        limits: ProgramLimits | None = None,
         allow_weak: bool = False,
         workers: int | None = None,
         leave_out: Collection[str] = (),
@@ -107,7 +107,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             raise ValueError(f"no layer of the sandbox is named {unknown[0]!r}")
         if workers is not None and workers < 1:
             raise ValueError(f"workers must be at least 1, not {workers}")
-        self._limits = limits or Limits()
+        self._limits = limits or ProgramLimits()
         processors = len(os.sched_getaffinity(0)) if kernel.LINUX else os.cpu_count() or 1
         self._workers = workers or processors
         self._leave_out = sorted(leave_out)
@@ -136,8 +136,8 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
         Programs are read no further than needed to keep all workers busy. A worker is busy until
         what its program left is removed. Raises SandboxError where no program can be started.
         """
-        waiting, order = map(Job, programs), deque[Job]()
-        running: dict[socket.socket, Job] = {}
+        waiting, order = map(SandboxJob, programs), deque[SandboxJob]()
+        running: dict[socket.socket, SandboxJob] = {}
         ahead = AHEAD_AT_MOST * self._workers
         try:
             while True:
@@ -156,24 +156,24 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             for connection in running:
                 connection.close()
 
-    def _start(self, job: Job, running: dict[socket.socket, Job]) -> None:
+    def _start(self, job: SandboxJob, running: dict[socket.socket, SandboxJob]) -> None:
         needs_libraries = zygote.wanted_libraries(job.program.source) != 0
         while job.attempts < ATTEMPTS_AT_MOST:
             job.attempts += 1
             with contextlib.suppress(OSError):  # it has just ended
-                found = self._zygotes.get(needs_libraries)
-                if found is None or found.process.poll() is not None:
-                    if found is not None:
-                        found.close()
-                    found = self._zygotes[needs_libraries] = Zygote(self._leave_out)
-                job.zygote = found
-                running[found.ask(job.program, self._limits)] = job
+                first_process = self._zygotes.get(needs_libraries)
+                if first_process is None or first_process.process.poll() is not None:
+                    if first_process is not None:
+                        first_process.close()
+                    first_process = self._zygotes[needs_libraries] = Zygote(self._leave_out)
+                job.zygote = first_process
+                running[first_process.ask(job.program, self._limits)] = job
                 job.deadline = time.monotonic() + self._limits.seconds + GRACE_S
                 return
         ended = f"its first process ended {ATTEMPTS_AT_MOST} times before a program started"
         raise SandboxError(f"sandbox: {ended}")
 
-    def _advance(self, running: dict[socket.socket, Job]) -> None:
+    def _advance(self, running: dict[socket.socket, SandboxJob]) -> None:
         ready = first_ready(list(running), timeout=1.0)
         for connection, job in list(running.items()):
             if connection in ready:
@@ -192,7 +192,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 elif job.outcome is None:
                     job.outcome = self._outcome_without_reply(job)
 
-    def _read(self, job: Job, piece: bytes) -> None:
+    def _read(self, job: SandboxJob, piece: bytes) -> None:
         """Take what was received; its lines are the supervisor's number and the reply."""
         job.received += piece
         *lines, _ = job.received.split(b"\n")
@@ -206,7 +206,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
                 reply = {"status": "lost", "message": f"it could not be run: {reply['failed']}"}
             job.outcome = Outcome(**reply, layers=self.layers)
 
-    def _end_late(self, job: Job) -> None:
+    def _end_late(self, job: SandboxJob) -> None:
         """End the supervisor that is late, or the zygote that started none; all its programs end.
 
         One that has answered is left alone: it still removes what its program left.
@@ -218,7 +218,7 @@ class Sandbox(contextlib.AbstractContextManager["Sandbox"]):
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(job.received.split()[0]), signal.SIGKILL)
 
-    def _outcome_without_reply(self, job: Job) -> Outcome:
+    def _outcome_without_reply(self, job: SandboxJob) -> Outcome:
         seconds, most = time.monotonic() - job.started, self._limits.seconds
         if seconds < most:
             message = "the process that watched the program ended"
@@ -280,7 +280,7 @@ class Zygote:
             raise SandboxError(f"sandbox: its first process can't be started: {hello['failed']}")
         return dict(hello)
 
-    def ask(self, program: Program, limits: Limits) -> socket.socket:
+    def ask(self, program: Program, limits: ProgramLimits) -> socket.socket:
         """Have a program run; return where the reply will come. Closing that ends the program."""
         ours, theirs = socket.socketpair()
         try:

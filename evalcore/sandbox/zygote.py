@@ -23,7 +23,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import IO, Any
 
 from evalcore.sandbox import kernel, layers, program
-from evalcore.sandbox.layers import Limits, World
+from evalcore.sandbox.layers import ProgramLimits, World
 
 SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache")
 LIBRARIES = ("numpy", "scipy.stats", "scipy.optimize", "sympy", "pandas")
@@ -56,7 +56,7 @@ def readable_folders(packages: list[str]) -> list[str]:
     python = os.path.dirname(os.__file__), os.path.join(sys.base_prefix, "lib")
     chosen: list[str] = []
     for path in sorted({os.path.abspath(p) for p in (*SYSTEM, *python, *packages)}, key=len):
-        if os.path.exists(path) and not any(path.startswith(f"{known}/") for known in chosen):
+        if os.path.exists(path) and not any(path.startswith(f"{folder}/") for folder in chosen):
             chosen.append(path)
     return chosen
 
@@ -71,9 +71,9 @@ def main(arguments: str) -> None:
     os.environ.update(dict.fromkeys(SINGLE_THREADED.split(), "1"), LANG="C.UTF-8", PATH="")
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     readable, leave_out = readable_folders(config["packages"]), config["leave_out"]
-    found = {name: layers.probe(name, readable, leave_out) for name in layers.NAMES}
+    layer_states = {name: layers.probe(name, readable, leave_out) for name in layers.NAMES}
     # Where memory can't be limited, the other limits are still worth having.
-    active = {"limits", *(name for name, state in found.items() if state == layers.OK)}
+    active = {"limits", *(name for name, state in layer_states.items() if state == layers.OK)}
     active.difference_update(leave_out)
     mapped = os.open("/proc/self/statm", os.O_RDONLY) if kernel.LINUX else None
     # A program whose supervisor was killed becomes a child of this process.
@@ -90,7 +90,7 @@ def main(arguments: str) -> None:
         control.sendall(json.dumps({"failed": str(error)}).encode() + b"\n")
         return
     load(["cmath", "datetime", "statistics", "string"])
-    control.sendall(json.dumps({"layers": found, "base": base}).encode() + b"\n")
+    control.sendall(json.dumps({"layers": layer_states, "base": base}).encode() + b"\n")
     # The children end by themselves and are not waited for one by one.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
@@ -167,9 +167,9 @@ def attend(
     connection: socket.socket,
     world: World,
     afterwards: contextlib.ExitStack,
-) -> program.Report:
+) -> program.ProgramReport:
     """Run a program to its end, and return its outcome; put aside what is left to do then."""
-    limits = Limits(**request["limits"])
+    limits = ProgramLimits(**request["limits"])
     if world.base is None:
         kernel.enter_for_program(limits.files_bytes)
         work = kernel.WORK
@@ -188,14 +188,16 @@ def attend(
     if code is None:
         report = program.failure("timeout", f"not done within {limits.seconds:g} s")
     elif code < 0 and not reported:
-        known = {number.value: number.name for number in signal.Signals}
-        report = program.failure("killed", f"ended by the signal {known.get(-code, -code)}")
+        signal_names = {number.value: number.name for number in signal.Signals}
+        report = program.failure("killed", f"ended by the signal {signal_names.get(-code, -code)}")
     else:
         report = program.read_report(reported, printed, limits.result_bytes)
     return report | {"seconds": seconds}
 
 
-def start(request: dict[str, Any], limits: Limits, world: World, work: str) -> tuple[int, int, int]:
+def start(
+    request: dict[str, Any], limits: ProgramLimits, world: World, work: str
+) -> tuple[int, int, int]:
     """Start a program; return its number, and where its output and its result can be read.
 
     OSError where a layer of the sandbox can't be put up; the program is not run then.
@@ -224,21 +226,23 @@ def start(request: dict[str, Any], limits: Limits, world: World, work: str) -> t
 
 
 def follow(
-    pid: int, output: int, result: int, limits: Limits, connection: socket.socket
+    pid: int, output: int, result: int, limits: ProgramLimits, connection: socket.socket
 ) -> tuple[int | None, bytes, bytes]:
     """Read until a program ends or its time is over; return its exit code, if it ended in time.
 
     Returns also what `program.read_report` needs.
     """
     deadline, most = time.monotonic() + limits.seconds, limits.result_bytes + 1
-    asked, open_ends = connection.fileno(), {output, result}
+    connection_fd, open_ends = connection.fileno(), {output, result}
     code: int | None = None
     reported = printed = b""
-    while (left := deadline - time.monotonic()) > 0:
+    while (remaining_s := deadline - time.monotonic()) > 0:
         # When it has ended, what is there is read; others may still write, but not for ever.
-        wait = 0 if code is not None else min(LOOK_EVERY_S if open_ends else SHORT_WAIT_S, left)
-        ready, _, _ = select.select([asked, *open_ends], [], [], wait)
-        if asked in ready:
+        wait = (
+            0 if code is not None else min(LOOK_EVERY_S if open_ends else SHORT_WAIT_S, remaining_s)
+        )
+        ready, _, _ = select.select([connection_fd, *open_ends], [], [], wait)
+        if connection_fd in ready:
             sys.exit(1)  # nobody waits for the outcome any more
         if code is not None and not ready:
             break

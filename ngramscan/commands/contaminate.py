@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -17,33 +16,36 @@ from ngramscan.commands.shared import (
 )
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index
+from ngramscan.indexes.kinds import OF_TOKENS
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.sizes import sizes_in_words
-from ngramscan.indexes.tokens.base import KINDS
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level, ShowAll
-from ngramscan.prevalence.benchmark_entries import BenchmarkEntries, draw_entries, read_entries
-from ngramscan.prevalence.contaminate import (
+from ngramscan.prevalence.contamination.answers import ANSWERS, NEAR, OCCURRENCES, find_answers
+from ngramscan.prevalence.contamination.benchmark_entries import (
+    BenchmarkEntries,
+    read_entries,
+)
+from ngramscan.prevalence.contamination.contaminate import (
     Entry,
     EntryRow,
     FoundForm,
-    queries_of,
-    queries_of_forms,
     run_contaminate,
 )
-from ngramscan.prevalence.contamination_answers import ANSWERS, NEAR, OCCURRENCES, find_answers
-from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule
-from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
-from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
+from ngramscan.prevalence.contamination.rules import Short, Tail, make_rule
+from ngramscan.prevalence.contamination.shares import ShareRow, make_shares
+from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.failures import describe_lost
-from ngramscan.prevalence.plan import PlanRow, make_plan
+from ngramscan.prevalence.plan import PlanRow
+from ngramscan.prevalence.plans import plan_contaminate
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import refuse_other, tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
+from ngramscan.statistics.streams import draw_sample
 
 if TYPE_CHECKING:
-    from ngramscan.prevalence.contamination_effects import GivenScore
+    from ngramscan.prevalence.contamination.effects import GivenScore
 
 CONTEXT = 400
 """Characters on each side of the evidence, as the authors of infini-gram-mini looked at."""
@@ -157,21 +159,22 @@ def contaminate(
     $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
     """
     refuse_kinds(
-        index, KINDS, "its counts are lower bounds, so an entry that is in it could look clean"
+        index, OF_TOKENS, "its counts are lower bounds, so an entry that is in it could look clean"
     )
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
     asked = AskingOptions(**options, normalization=chosen.normalization)
     if answer_within and not answer_field:
         raise InputError(OptionUse("answer_within"), "requires " + OptionUse("answer_field"))
     read = read_entries(benchmark, field, id_field, answer_field)
-    entries = draw_entries(read.entries, sample, asked.seed)
+    entries = draw_sample(read.entries, sample, asked.seed)
     notices = _describe_read(name_of(benchmark), read, sample)
     given = _read_scores(scores, score_rule, effects, entries)
     load_ahead("scipy.special")
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
             shown = (OCCURRENCES if answer_field else 0) + (1 if contexts else 0)
-            return Result(_plan(entries, chosen, asked.seed, indexes, shown), PlanRow)
+            plan = plan_contaminate(entries, chosen, asked.seed, indexes, shown, CONTEXT)
+            return Result(plan, PlanRow)
         if contexts or answer_field:
             _refuse_unseen(indexes, OptionUse("contexts" if contexts else "answer_field"))
         found = run_contaminate(entries, chosen, indexes, asked.seed, stop_when_decided)
@@ -186,7 +189,7 @@ def contaminate(
     files: list[Any] = [(shares, summed, ShareRow), (contexts, evidence, ContextRow)]
     compared = []
     if given:
-        from ngramscan.prevalence.contamination_effects import EffectRow, make_effects  # slow
+        from ngramscan.prevalence.contamination.effects import EffectRow, make_effects  # slow
 
         compared = make_effects(found.rows, given, level, answers)
         files.append((effects, compared, EffectRow))
@@ -220,7 +223,7 @@ def _read_scores(
             raise InputError(OptionUse(option), problem)
     if not files:
         return []
-    from ngramscan.prevalence.contamination_effects import GivenScore, check_scores  # slow
+    from ngramscan.prevalence.contamination.effects import GivenScore, check_scores  # slow
 
     what = "rows of `evalcore score`"
     given = [row for file in files for row in read_rows(file, GivenScore, what, {"status": ""})]
@@ -262,23 +265,6 @@ def _describe_forms(found: Sequence[FoundForm]) -> list[str]:
         f"clean entries that occur in another normal form of Unicode: {len(entries):,}, the first"
         f" is {first.id} ({first.found} of {first.windows} windows in {first.form},"
         f" {first.index}); --rule palm and gpt3 find all forms in corpora that are read"
-    ]
-
-
-def _plan(
-    entries: Sequence[Entry], rule: Rule, seed: int, indexes: Sequence[Index], shown: int
-) -> list[PlanRow]:
-    asked = queries_of(entries, rule, seed).values()
-    texts = list(dict.fromkeys(text for entry_texts in asked for text in entry_texts))
-    # If none is clean, a window of each entry is looked up again, and shown so often in documents.
-    again = [entry_texts[0] for entry_texts in asked if entry_texts] if shown else []
-    plan = make_plan(len(texts), texts + again, len(again) * shown, bytes_of(CONTEXT), indexes)
-    # If all entries are clean, a service is asked for their other forms.
-    others = set(queries_of_forms(entries, rule, seed)).difference(texts)
-    costs = [index.cost(list(others), 0, 0) for index in indexes]
-    return [
-        replace(row, requests_at_most=row.requests_at_most + cost.requests_at_most)
-        for row, cost in zip(plan, costs, strict=True)
     ]
 
 

@@ -63,9 +63,9 @@ def contexts(
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes
     from ngramscan.indexes.sizes import sizes_in_words
-    from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
+    from ngramscan.prevalence.contexts import ContextRow, run_contexts
     from ngramscan.prevalence.failures import describe_missing
-    from ngramscan.prevalence.plan import PlanRow, make_plan
+    from ngramscan.prevalence.plan import PlanRow
     from ngramscan.reporting import tables
 
     asked = PatternOptions(**options)
@@ -74,8 +74,9 @@ def contexts(
     found, missing = [], []
     with open_indexes(index, asked, progress) as indexes:
         if asked.dry_run:
-            plan = make_plan(len(queries), texts, n * len(texts), bytes_of(width), indexes)
-            return Result(plan, PlanRow)
+            from ngramscan.prevalence.plans import plan_contexts  # slow to import
+
+            return Result(plan_contexts(queries, indexes, n, width), PlanRow)
         for opened in indexes:
             shown, failed = run_contexts(texts, opened, n, width, asked.seed)
             found += shown

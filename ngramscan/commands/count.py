@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.commands.shared import (
@@ -25,10 +24,7 @@ from ngramscan.reporting.rows import together
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ngramscan.indexes.base import Index
-    from ngramscan.patterns.model import Query
     from ngramscan.prevalence.count import CountResult, FormCount
-    from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.totals import Total
     from ngramscan.reporting.latex import PaperTable
 
@@ -130,8 +126,9 @@ def count(
             reason = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
             raise InputError(OptionUse("count_anyway"), reason)
         if asked.dry_run:
-            plan = _plan(queries, indexes, needs_totals, count_anyway)
-            return Result(plan, PlanRow)
+            from ngramscan.prevalence.plans import plan_count  # slow to import
+
+            return Result(plan_count(queries, indexes, needs_totals, count_anyway), PlanRow)
         counting = run_count(queries, indexes, needs_totals, count_anyway)
     rows = counting.rows
     sums = make_totals(counting) if needs_totals else []
@@ -174,21 +171,6 @@ def _describe_forms(form_counts: Sequence[FormCount]) -> list[str]:
     if more := lines[SHOWN_REASONS:]:
         lines[SHOWN_REASONS:] = [f"and {len(more)} more queries occur in another form"]
     return lines
-
-
-def _plan(
-    queries: Sequence[Query], indexes: Sequence[Index], needs_totals: bool, count_anyway: bool
-) -> list[PlanRow]:
-    from ngramscan.prevalence.count import forms_of, texts_asked
-    from ngramscan.prevalence.plan import make_plan
-
-    plan = list["PlanRow"]()
-    for index in sorted(indexes, key=attrgetter("unit")):
-        texts = texts_asked(queries, index, count_anyway, needs_totals)
-        if index.unit == "bytes":
-            texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
-        plan += make_plan(len(queries), texts, 0, 0, [index])
-    return plan
 
 
 def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable]:

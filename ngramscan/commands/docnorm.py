@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from operator import attrgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.commands.shared import (
@@ -39,9 +38,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from ngramscan.indexes.base import Index
-    from ngramscan.patterns.model import Query
     from ngramscan.prevalence.docnorm import DocnormResult
-    from ngramscan.prevalence.plan import PlanRow
     from ngramscan.reporting.latex import PaperTable
 
 CONTEXT = 10_000
@@ -166,7 +163,9 @@ def docnorm(
         units = units_of(indexes)
         _refuse_for_tokens(indexes, norm)
         if asked.dry_run:
-            return Result(_plan(queries, indexes, norm), PlanRow)
+            from ngramscan.prevalence.plans import plan_docnorm  # slow to import
+
+            return Result(plan_docnorm(queries, indexes, norm), PlanRow)
         norming = run_docnorm(queries, indexes, norm)
     rows, sums = norming.rows, norming.totals
     row_types: dict[str, type] = {"bytes": DocnormRow, "tokens": TokenDocnormRow}
@@ -229,31 +228,6 @@ def _refuse_for_tokens(indexes: Sequence[Index], options: DocnormOptions) -> Non
     from ngramscan.prevalence.docnorm import refuse_first  # slow to import
 
     refuse_first(of_tokens, options)
-
-
-def _plan(
-    queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
-) -> list[PlanRow]:
-    from ngramscan.prevalence.count import texts_asked
-    from ngramscan.prevalence.plan import make_plan
-
-    texts = {query.text for query in queries}
-    each, plan = options.draws if options.target is None else options.max_draws, list["PlanRow"]()
-    for index in sorted(indexes, key=attrgetter("unit")):
-        lookups = texts_asked(queries, index)
-        drawn = _drawn(index, [text for text in lookups if text in texts], options)
-        plan += make_plan(len(queries), lookups, each * len(drawn), options.context, [index])
-    return plan
-
-
-def _drawn(index: Index, texts: list[str], options: DocnormOptions) -> list[str]:
-    """Return the texts that may be drawn; where counting documents is cheap, look-ups are, too."""
-    if index.documents_of is None or not options.exact_up_to:
-        return texts
-    from ngramscan.prevalence.count import collect_replies  # slow to import
-
-    found, _ = collect_replies(index.find(texts), texts)
-    return [text for text in found if found[text].occurrences > options.exact_up_to]
 
 
 def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable]:

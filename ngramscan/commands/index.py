@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.errors import InputError, needs_extra
-from ngramscan.index_files.fm9.folders import index_folder, planned_shards, shard_folders
+from ngramscan.index_files.fm9.folders import planned_shards, shard_folders
 from ngramscan.index_files.fm9.manifest import MANIFEST
 from ngramscan.indexes.base import Index, QueryFailure
-from ngramscan.indexes.catalog import CATALOG, IndexRow
+from ngramscan.indexes.catalog import IndexRow, TokenIndexRow, byte_indexes, token_indexes
+from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
-from ngramscan.indexes.tokens.catalog import TOKEN_CATALOG, TokenIndexRow
 from ngramscan.messages import OptionUse
 from ngramscan.prevalence.failures import with_offline_hint
 from ngramscan.progress import SILENT, Progress
@@ -42,15 +42,19 @@ def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
     --------
     $ ngramscan index list --format csv
     """
-    kinds: dict[type, Sequence[Any]] = {IndexRow: CATALOG, TokenIndexRow: TOKEN_CATALOG}
+    tables: dict[type, Sequence[Any]] = {
+        IndexRow: byte_indexes(),
+        TokenIndexRow: token_indexes(),
+    }
 
     def print_both(console: Console) -> None:
         from ngramscan.reporting.layout import print_rows  # slow to import
 
-        for row_type, rows in kinds.items():
+        for row_type, rows in tables.items():
             print_rows(console, list(rows), row_type)
 
-    return Result(*together([*CATALOG, *TOKEN_CATALOG], [*kinds]), print_table=print_both)
+    every = [row for rows in tables.values() for row in rows]
+    return Result(*together(every, [*tables]), print_table=print_both)
 
 
 @command
@@ -85,7 +89,7 @@ def index_info(
     """
     asked = IndexOptions(**options, refresh=True)
     folder, notices, failures = index_folder(spec), [], []
-    planned = planned_shards(folder) if spec.startswith("fm9:") and folder.is_dir() else None
+    planned = planned_shards(folder) if FM9.names(spec) and folder.is_dir() else None
     opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], asked, progress)
     if planned is not None:
         with needs_extra(OptionUse("index", spec), "index"):
@@ -160,11 +164,12 @@ def index_build(
     $ ngramscan index build corpus.jsonl -o tokens:my-tokens
     """
     asked, wanted = ReadingOptions(**options), _Shards(shard_size, memory, workers)
-    if str(output).startswith("tokens:"):
+    if TOKENS.names(str(output)):
         _refuse_for_tokens(wanted, asked)
         return _build_tokens(corpus, output, tokenizer, asked, progress)
     if tokenizer is not None:
-        problem = "only an index over tokens takes it: " + OptionUse("output", f"tokens:{output}")
+        spec = TOKENS.spec_of(output)
+        problem = "only an index over tokens takes it: " + OptionUse("output", spec)
         raise InputError(OptionUse("tokenizer", tokenizer), problem)
     return _build(corpus, output, asked, wanted, progress)
 
@@ -203,7 +208,7 @@ def index_add(
     --------
     $ ngramscan index add corpus.jsonl my-index
     """
-    if str(directory).startswith("tokens:"):
+    if TOKENS.names(str(directory)):
         problem = "an index over tokens can't grow; build one of all documents in a new folder"
         raise InputError(str(directory), problem)
     wanted = _Shards(shard_size, memory, workers, is_adding=True)
@@ -240,11 +245,11 @@ def _build(
         scheduler=asked.scheduler,
         is_adding=wanted.is_adding,
     )
-    place = str(place).removeprefix("fm9:")
+    place = FM9.place_in(str(place))
     target = place if "://" in place else index_folder(place)
     opened = _opened(corpus, asked)
     rows = build_index(opened, target, progress, asked.read, options)
-    return Result(rows, BuildRow, [_next(f"fm9:{place}")])
+    return Result(rows, BuildRow, [_next(FM9.spec_of(place))])
 
 
 def _build_tokens(
@@ -257,7 +262,7 @@ def _build_tokens(
     with needs_extra("ngramscan index build", "tokens"):
         from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index
         from ngramscan.index_files.tokens.tokenizers import load_tokenizer
-    folder = os.path.expanduser(str(place).removeprefix("tokens:"))
+    folder = os.path.expanduser(TOKENS.place_in(str(place)))
     if not folder:
         raise InputError(str(place), "nothing after the colon; expected a folder")
     opened = _opened(corpus, asked)
@@ -267,7 +272,7 @@ def _build_tokens(
         error.add_note("nothing was kept.")
         raise
     file = f" --tokenizer {shlex.quote(str(tokenizer))}" if tokenizer else ""
-    return Result(rows, TokenBuildRow, [_next(f"tokens:{folder}") + file])
+    return Result(rows, TokenBuildRow, [_next(TOKENS.spec_of(folder)) + file])
 
 
 def _next(spec: str) -> str:
@@ -289,9 +294,9 @@ def _refuse_for_tokens(wanted: _Shards, asked: ReadingOptions) -> None:
 
 
 def _opened(corpus: str, asked: ReadingOptions) -> Corpus:
-    files = corpus.removeprefix("scan:")
-    with suggest_spec(corpus, files.removeprefix("fm9:"), "scan"):
-        if corpus == "python":
+    files = SCAN.place_in(corpus)
+    with suggest_spec(corpus, FM9.place_in(files), SCAN):
+        if PYTHON.names(corpus):
             return PythonCorpus()
         return open_corpus(
             files, asked.read.exclude_sources, asked.input_format, asked.skip_unknown
@@ -341,7 +346,7 @@ def index_verify(
     if "://" in str(directory):
         problem = "verify reads all of an index: copy it to this machine, then verify the copy"
         raise InputError(str(directory), problem)
-    folder = index_folder(str(directory).removeprefix("tokens:"))
+    folder = index_folder(directory)
     is_of_tokens = is_token_folder(folder)
     if findings := (verify_tokens if is_of_tokens else verify_index)(folder, deep, progress):
         return Result(findings, Finding, exit_code=1)

@@ -92,13 +92,14 @@ def _stored_names(index: str, journal: Path) -> Names:
     """Return which stored names are those of an index, named as for `count` or as shown."""
     # They are slow to import.
     from ngramscan.corpora import open_corpus
+    from ngramscan.indexes.kinds import SCAN
     from ngramscan.indexes.opening import open_indexes
 
     names, files = {index}, set[str]()
     # An index that can't be opened any more has the name that is shown.
     with suppress(NgramscanError):
-        if index.startswith("scan:"):
-            corpus = open_corpus(index.removeprefix("scan:"), skip_unknown=True)
+        if SCAN.names(index):
+            corpus = open_corpus(SCAN.place_in(index), skip_unknown=True)
             files = {file.path for file in corpus.files}
         else:
             with open_indexes([index], IndexOptions(journal=journal), SILENT) as opened:

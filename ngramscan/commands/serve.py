@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Annotated
 
 from ngramscan.errors import needs_extra
-from ngramscan.index_files.fm9.folders import index_folder
 from ngramscan.indexes.base import COMMON_CONTEXT
+from ngramscan.indexes.kinds import index_folder
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import NoRows, Option, command
@@ -63,7 +63,7 @@ def serve(
     """
     with needs_extra("ngramscan serve", "serve"):  # which is slow to import, too
         from ngramscan.serve.server import Address, serve_folders
-    folders = [index_folder(str(directory).removeprefix("tokens:")) for directory in directories]
+    folders = [index_folder(directory) for directory in directories]
     address = Address(host, port, allow_host, open_browser)
     ways = concurrency or usable_cores(), max_context
     is_interrupted = serve_folders(folders, tokenizer, address, *ways, progress)

@@ -17,6 +17,7 @@ from ngramscan.patterns.model import PathOrName, PatternSet, Tier
 
 if TYPE_CHECKING:
     from ngramscan.indexes.base import Index, Unit
+    from ngramscan.indexes.kinds import IndexKind
     from ngramscan.outputs.reading import OutputSet
 
 DEFAULT_INDEX = "dclm"
@@ -164,10 +165,10 @@ def units_of(indexes: Iterable[Index]) -> list[Unit]:
     return sorted({index.unit for index in indexes})
 
 
-def refuse_kinds(specs: Sequence[str], kinds: tuple[str, ...], problem: str) -> None:
+def refuse_kinds(specs: Sequence[str], kinds: Sequence[IndexKind], problem: str) -> None:
     """Raise an InputError for an index of some kinds, before it asks for a tokenizer."""
     for spec in (part.strip() for given in specs for part in given.split(",")):
-        if spec.startswith(kinds):
+        if any(kind.names(spec) for kind in kinds):
             raise InputError(OptionUse("index", spec), problem)
 
 

@@ -38,6 +38,8 @@ class Corpus:
     files: list[CorpusFile]
     notices: Sequence[str] = ()
     """Notices for the user before the corpus is read."""
+    location: str = ""
+    """Where it is, without login, query and fragment; empty: it has files of several folders."""
 
     @property
     def is_stream(self) -> bool:
@@ -56,7 +58,9 @@ def open_corpus(
     skip_unknown: bool = False,
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
-    return Corpus(f"scan:{web_path(location)}", *find_files(location, exclude, form, skip_unknown))
+    files, notices = find_files(location, exclude, form, skip_unknown)
+    shown = web_path(location)
+    return Corpus(f"scan:{shown}", files, notices, shown)
 
 
 class PythonCorpus(Corpus):

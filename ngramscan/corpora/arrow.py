@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
-from ngramscan.corpora.base import Batch, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.columns import TextColumns
 from ngramscan.corpora.streams import open_file, read_ahead
 from ngramscan.errors import CorpusError, reason_of
 
-FILE_START = b"ARROW1"
-"""Begins a file of Arrow that has a list of its batches; a stream has none."""
+_FILE_START = b"ARROW1"
+"""The first bytes of an Arrow file; a stream, without a list of its batches, has others."""
 _END_OF_STREAM = b"\xff\xff\xff\xff\0\0\0\0"
 _ROWS_PER_BATCH = 1024
 
@@ -49,16 +50,26 @@ def _opened(file: BinaryIO, path: str) -> tuple[Any, Iterator[Any]]:
     """Return the schema and the batches of an open file."""
     import pyarrow as pa
 
-    start = file.read(len(FILE_START))
+    start = file.read(len(_FILE_START))
     file.seek(0, os.SEEK_END)
     length = file.tell()
     file.seek(max(0, length - len(_END_OF_STREAM)))
     end = file.read()
     file.seek(0)
-    if start == FILE_START:
+    if start == _FILE_START:
         reader = pa.ipc.open_file(file)
         return reader.schema, map(reader.get_batch, range(reader.num_record_batches))
     if end != _END_OF_STREAM:
         raise CorpusError(path, "not an Arrow file, or truncated: it does not end as one does")
     stream = pa.ipc.open_stream(file)
     return stream.schema, iter(stream)
+
+
+ARROW = CorpusFormat(
+    name="arrow",
+    title="Arrow",
+    suffixes=(".arrow", ".feather"),
+    read=read_arrow,
+    start=re.compile(re.escape(_FILE_START) + rb"|\xff\xff\xff\xff"),
+    is_seekable=True,
+)

@@ -1,11 +1,12 @@
-"""Files of a corpus, pieces of them to read, and batches of the documents in them."""
+"""Files of a corpus, pieces of them to read, batches of documents, and what a format is."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -17,10 +18,11 @@ from ngramscan.reading.versions import settled_status
 from ngramscan.remote.stores import is_http, shown
 
 Format = InputFormat | Literal["python"]
+"""The names of formats."""
 EMPTY_FILES = "files without documents"
-"""How files are counted that have no document at all."""
+"""The kind under which files without any document are counted."""
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
-"""Fields or columns that may name the source of a document; the first that is there does."""
+"""Fields or columns that may name the source of a document, by precedence."""
 
 
 CHANGED = "changed since it was found; run the same command again"
@@ -32,10 +34,10 @@ class CorpusFile:
     """A file of a corpus, as it was when the corpus was opened."""
 
     path: str
-    """A local path or a URL, without the login and the signature that may be in it."""
+    """A local path or a URL, without login and signature."""
     format: Format
     size: int | None = None
-    """Bytes on disk; None: not known before it is read."""
+    """Bytes on disk; None if unknown before it is read."""
     stamp: str = ""
     """Changes when the content does: time of modification, or a server's tag. Empty: a remote file
     was not asked for yet, or its server gives nothing of the kind.
@@ -47,7 +49,7 @@ class CorpusFile:
     stream_skipped: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)
     """Bytes of a pipe that were left out, by kind; complete when its content ends."""
     address: str = field(default="", repr=False)
-    """The URL as it is asked for, where it is another one than `path`; may hold a login."""
+    """The requested URL, if it differs from `path`; may contain a login."""
 
     @property
     def location(self) -> str:
@@ -56,18 +58,18 @@ class CorpusFile:
 
 
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:
-    """Return a file on disk with its size and times; None: no regular file is there."""
+    """Return a file on disk with its size and times; None if it is not a regular file."""
     try:
-        found = settled_status(path, path)
+        status = settled_status(path, path)
     except (OSError, ValueError):
         return None
-    is_file = stat.S_ISREG(found.st_mode)
-    return CorpusFile(str(path), name, found.st_size, *marks_of(found)) if is_file else None
+    is_file = stat.S_ISREG(status.st_mode)
+    return CorpusFile(str(path), name, status.st_size, *marks_of(status)) if is_file else None
 
 
-def marks_of(found: os.stat_result) -> tuple[str, str]:
+def marks_of(status: os.stat_result) -> tuple[str, str]:
     """Return what changes with the content of a local file: its `stamp` and its `status`."""
-    return str(found.st_mtime_ns), f"{found.st_ctime_ns}-{found.st_ino}"
+    return str(status.st_mtime_ns), f"{status.st_ctime_ns}-{status.st_ino}"
 
 
 def web_path(location: str) -> str:
@@ -76,7 +78,7 @@ def web_path(location: str) -> str:
 
 
 def listed_file(url: str, form: Format) -> CorpusFile:
-    """Return a remote file that was not asked for yet."""
+    """Return a remote file without any request."""
     path = web_path(url)
     return CorpusFile(path, form, address="" if path == url else url)
 
@@ -89,25 +91,25 @@ class Piece:
     start: int = 0
     """First byte of a plain JSON lines file, or first row group of a Parquet file."""
     stop: int | None = None
-    """End of the part, in the same unit; None: the end of the file."""
+    """End of the part, in the same unit; None for the end of the file."""
     size: int | None = None
-    """Bytes of the file that belong to the piece; None: unknown."""
+    """Bytes of the file that belong to the piece; None if unknown."""
 
     @property
     def is_whole(self) -> bool:
-        """Tell whether the piece is all of its file."""
+        """Tell whether the piece is the whole file."""
         return self.start == 0 and self.stop is None
 
     @property
     def identity(self) -> str:
-        """Return what tells this piece, with this content in this format, from all others.
+        """Return a key that identifies this piece with this content in this format.
 
-        Empty: nothing does.
+        Empty if nothing does.
         """
         file = self.file
         if not file.stamp:
             return ""
-        # Addresses may differ in their query alone, which may be secret.
+        # Addresses may differ only in their query, which may be secret.
         address = hashlib.sha256(file.address.encode()).hexdigest() if file.address else ""
         parts = (file.format, file.stamp.replace("|", "/"), file.status, address)
         stamp = "-".join(filter(None, parts))
@@ -153,7 +155,7 @@ class ReadOptions:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Some documents that follow each other in one file."""
+    """Some consecutive documents of one file."""
 
     texts: Sequence[bytes | memoryview]
     """UTF-8, one per document."""
@@ -162,28 +164,56 @@ class Batch:
     consumed: int
     """Bytes on disk that were read for this batch."""
     sources: Sequence[str] = ()
-    """The URL or id of each text where the format has one and it was asked for; else empty."""
+    """The URL or id of each text if the format has one and it was requested; else empty."""
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Lines, records, files or bytes that were skipped, by what is wrong with them."""
     fields: Sequence[dict[str, Any]] = ()
-    """The other fields of each JSON line where asked for; else empty."""
+    """The other fields of each JSON line if requested; else empty."""
     lines_read: int = 0
-    """Lines of the piece up to the end of this batch; 0: its records are not lines."""
+    """Lines of the piece up to the end of this batch; 0 if its records are not lines."""
+
+
+def as_one_piece(file: CorpusFile) -> list[Piece]:
+    """Return a file as the one piece of itself."""
+    return [Piece(file, size=file.size)]
+
+
+@dataclass(frozen=True)
+class CorpusFormat:
+    """One format of corpora: how its files are recognized, and how they are read.
+
+    Each is defined in the module that reads it, and listed in `corpora.formats`.
+    """
+
+    name: Format
+    """The value of `--input-format`."""
+    title: str
+    """The name in messages."""
+    suffixes: tuple[str, ...]
+    """In small letters; that of a compression may follow."""
+    read: Callable[[Piece, ReadOptions], Iterator[Batch]]
+    split: Callable[[CorpusFile], list[Piece]] = as_one_piece
+    start: re.Pattern[bytes] | None = None
+    """The beginning of every file, after white space; None: a file may begin in any way."""
+    is_seekable: bool = False
+    """Files are read from their end, so not from a pipe, and not compressed as a whole."""
+    may_list_phrases: bool = False
+    """A file may be meant as a list of phrases to count, one per line."""
 
 
 def describe_skipped(skipped: Mapping[str, int]) -> str:
-    """Return how many lines, records or files were skipped, by kind; empty: none."""
+    """Return how many lines, records or files were skipped, by kind; empty if none were."""
     kinds = sorted(skipped.items(), key=lambda kind: (-kind[1], kind[0]))
-    shown = (f"{number} {_in_number(kind, number)}" for kind, number in kinds)
-    return f"skipped: {', '.join(shown)}" if kinds else ""
+    counts = (f"{number} {_in_number(kind, number)}" for kind, number in kinds)
+    return f"skipped: {', '.join(counts)}" if kinds else ""
 
 
 def _in_number(kind: str, number: int) -> str:
-    """Return the name of a kind, whose noun, if it begins with one, is in the plural."""
+    """Return the name of a kind, with its first noun in the singular for one item."""
     if number != 1:
         return kind
-    noun, space, rest = kind.partition(" ")
-    return _SINGULAR.get(noun, noun) + space + rest
+    noun, space, remainder = kind.partition(" ")
+    return _SINGULAR.get(noun, noun) + space + remainder
 
 
 _SINGULAR = {"bytes": "byte", "files": "file", "records": "record"}

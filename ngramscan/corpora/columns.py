@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class TextColumns:
-    """Takes the documents out of the rows of one table."""
+    """Extracts the documents from the rows of one table."""
 
     def __init__(self, schema: pa.Schema, path: str, options: ReadOptions) -> None:
         self._path = path
@@ -24,7 +24,7 @@ class TextColumns:
         self._text = _text_column(schema, path, self._field)
         self._is_nested = _is_nested(schema.field(self._text).type)
         self.names = [self._text]
-        """The columns to read: that of the text, and that of the source if it is needed."""
+        """The columns to read: the text, and the source if it is needed."""
         if options.needs_sources:
             sources = (name for name in SOURCE_FIELDS if name in schema.names)
             self.names += [name for name in sources if name != self._text][:1]
@@ -95,7 +95,7 @@ def _is_nested(kind: pa.DataType) -> bool:
 
 
 def _may_hold_text(kind: pa.DataType) -> bool:
-    """Tell whether a type is of strings, or has others inside, which each row shows."""
+    """Tell whether a type is of strings, or has nested values, which are checked row by row."""
     import pyarrow as pa
 
     types = pa.types

@@ -1,7 +1,7 @@
-"""Texts that are not UTF-8, told by their first bytes or by their zero bytes.
+"""Detection of texts in UTF-16 and UTF-32, by their first bytes or by their zero bytes.
 
-UTF-16 and UTF-32 of most scripts are valid UTF-8 with zero bytes and other control characters, so
-that nothing fails and every count is 0.
+In most scripts they are valid UTF-8 with zero bytes and other control characters, so without a
+check nothing would fail and every count would be 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _MARKS = {
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-"""By what a file begins with; those of UTF-32 before those of UTF-16 that they begin with."""
+"""Byte order marks; UTF-32 before UTF-16, whose marks are prefixes."""
 _SAMPLE_BYTES = 4096
 _FIRST_PRINTABLE = 0x20
 _LAST_PLANE = 0x10
@@ -29,7 +29,7 @@ script, nearly all; UTF-8 has a control character in every second place nowhere.
 
 
 def encoding_in(text: bytes | memoryview) -> str:
-    """Return the encoding of a text that is UTF-16 or UTF-32 from some place on; empty: neither."""
+    """Return the encoding of a text that is UTF-16 or UTF-32 from some place on, or empty."""
     head = bytes(text[:_SAMPLE_BYTES])
     for mark, name in _MARKS.items():
         if head.startswith(mark):
@@ -65,7 +65,7 @@ def _utf32_of(sample: bytes) -> str:
 
 
 def _are_high_bytes(values: bytes, others: bytes) -> bool:
-    """Tell whether some bytes are the upper halves of characters whose lower halves are others."""
+    """Tell whether some bytes are the high bytes of 16-bit characters with other low bytes."""
     if 0 not in values or 0 in others or len(values) < _LEAST_CHARACTERS:
         return False
     low = sum(value < _FIRST_PRINTABLE for value in values)

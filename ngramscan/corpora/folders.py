@@ -59,7 +59,7 @@ def _is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def _leads_back(entry: os.DirEntry[str]) -> bool:
-    """Tell whether a file is a link that leads nowhere but to itself."""
+    """Tell whether a file is a link to itself."""
     if not entry.is_symlink():  # known without another look at each of many files
         return False
     try:
@@ -83,11 +83,11 @@ def is_hidden(path: str) -> bool:
 def is_hidden_from_glob(path: str, pattern: str) -> bool:
     """Tell whether a path has a hidden part that no hidden part of a glob names.
 
-    Stores take a star for any name; for a shell, it stands for none with a dot at its beginning.
+    In stores a star matches any name; in a shell, only names that don't begin with a dot.
     """
-    named = [part for part in pattern.split("/") if part.startswith(".")]
+    hidden_patterns = [part for part in pattern.split("/") if part.startswith(".")]
     return any(
-        not any(fnmatch.fnmatchcase(part, one) for one in named)
+        not any(fnmatch.fnmatchcase(part, hidden_pattern) for hidden_pattern in hidden_patterns)
         for part in path.split("/")
         if part.startswith(".")
     )
@@ -107,7 +107,7 @@ def _names_below(folder: str) -> Iterator[str]:
 
 
 def dataset_extras(paths: Iterable[str]) -> tuple[set[str], list[str]]:
-    """Return which files of saved datasets describe them, and which are remains of computations."""
+    """Return the files of saved datasets that only describe them, and caches of computations."""
     by_folder: dict[str, list[str]] = {}
     for path in paths:
         by_folder.setdefault(path.rpartition("/")[0], []).append(path)

@@ -1,89 +1,29 @@
-"""The one table of the formats of corpora, and of those that another tool has to convert."""
+"""The list of the formats of corpora, and of those that another tool has to convert."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ngramscan.corpora.arrow import FILE_START, read_arrow
-from ngramscan.corpora.base import Batch, CorpusFile, Format, Piece, ReadOptions
+from ngramscan.corpora.arrow import ARROW
+from ngramscan.corpora.base import CorpusFile, Format
 from ngramscan.corpora.encodings import refuse_encoding
-from ngramscan.corpora.jsonl import LIST_START, read_jsonl, split_jsonl
-from ngramscan.corpora.parquet import read_parquet, split_parquet
-from ngramscan.corpora.tables import read_table
-from ngramscan.corpora.text import read_python, read_text
-from ngramscan.corpora.warc import read_warc
+from ngramscan.corpora.jsonl import JSONL
+from ngramscan.corpora.parquet import PARQUET
+from ngramscan.corpora.tables import CSV, TSV
+from ngramscan.corpora.text import PYTHON, TEXT
+from ngramscan.corpora.warc import WARC
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.compressions import packed_suffix
 from ngramscan.reading.streams import unpacked_path
 
-CURE = OptionUse("input_format") + " says it: jsonl, text, warc, parquet, arrow, csv or tsv"
-
-
-def _as_one_piece(file: CorpusFile) -> list[Piece]:
-    return [Piece(file, size=file.size)]
-
-
-@dataclass(frozen=True)
-class CorpusFormat:
-    """How the files of a format are known, and how they are read."""
-
-    name: Format
-    suffixes: tuple[str, ...]
-    """In small letters; that of a compression may follow."""
-    start: re.Pattern[bytes] | None
-    """The beginning of every file, behind white space; None: it may be anything."""
-    read: Callable[[Piece, ReadOptions], Iterator[Batch]]
-    split: Callable[[CorpusFile], list[Piece]] = _as_one_piece
-    is_seekable: bool = False
-    """It is read from its end, so not from a pipe, and not compressed as a whole."""
-    title: str = ""
-    """The name in messages."""
-
-
-FORMATS = (
-    CorpusFormat(
-        name="jsonl",
-        suffixes=(".jsonl", ".ndjson", ".json"),
-        start=re.compile(rb"\{|" + LIST_START.pattern),
-        read=read_jsonl,
-        split=split_jsonl,
-        title="JSON",
-    ),
-    CorpusFormat(
-        name="parquet",
-        suffixes=(".parquet",),
-        start=re.compile(rb"PAR1"),
-        read=read_parquet,
-        split=split_parquet,
-        is_seekable=True,
-        title="Parquet",
-    ),
-    CorpusFormat(
-        name="arrow",
-        suffixes=(".arrow", ".feather"),
-        start=re.compile(re.escape(FILE_START) + rb"|\xff\xff\xff\xff"),
-        read=read_arrow,
-        is_seekable=True,
-        title="Arrow",
-    ),
-    CorpusFormat(
-        name="warc",
-        suffixes=(".wet", ".warc"),
-        start=re.compile(rb"WARC/"),
-        read=read_warc,
-        title="WARC",
-    ),
-    CorpusFormat(name="csv", suffixes=(".csv",), start=None, read=read_table, title="CSV"),
-    CorpusFormat(name="tsv", suffixes=(".tsv",), start=None, read=read_table, title="TSV"),
-    CorpusFormat(name="text", suffixes=(".txt",), start=None, read=read_text, title="text"),
-    CorpusFormat(name="python", suffixes=(), start=None, read=read_python, title="Python"),
-)
-BY_NAME = {each.name: each for each in FORMATS}
-_BY_SUFFIX = {suffix: each for each in FORMATS for suffix in each.suffixes}
+FORMATS = (JSONL, TEXT, WARC, PARQUET, ARROW, CSV, TSV, PYTHON)
+BY_NAME = {form.name: form for form in FORMATS}
+_BY_SUFFIX = {suffix: form for form in FORMATS for suffix in form.suffixes}
+_NAMES = [form.name for form in FORMATS if form.suffixes]
+CURE = OptionUse("input_format") + f" says it: {', '.join(_NAMES[:-1])} or {_NAMES[-1]}"
 
 
 @dataclass(frozen=True)
@@ -156,9 +96,9 @@ def why_unknown(path: str) -> Text:
 def format_in(head: bytes, where: str) -> Format:
     """Return the format that the first bytes of an input show, or raise an InputError."""
     refuse_foreign(head, where)
-    for each in FORMATS:
-        if each.start and each.start.match(head):
-            return each.name
+    for form in FORMATS:
+        if form.start and form.start.match(head):
+            return form.name
     try:
         refuse_encoding(head, where)
     except CorpusError as error:
@@ -182,12 +122,12 @@ def refuse_misnamed(file: CorpusFile, head: bytes) -> None:
         refuse_foreign(head, file.path)
     except InputError as error:
         raise CorpusError(error.where, error.problem) from error
-    own = BY_NAME[file.format].start
-    for each in FORMATS:
-        is_other = each.name != file.format and each.start and each.start.match(head)
-        may_be_text = own is None and each.name == "jsonl"  # braces may begin any text
-        if is_other and not may_be_text and not (own and own.match(head)):
-            problem = f"it is {each.title}, not {BY_NAME[file.format].title}"
-            raise CorpusError(
-                file.path, f"{problem}; give it with " + OptionUse("input_format", each.name)
-            )
+    expected = BY_NAME[file.format]
+    if expected.start and expected.start.match(head):
+        return
+    for other in FORMATS:
+        may_be_text = expected.start is None and other is JSONL  # braces may begin any text
+        if other.start and other.start.match(head) and not may_be_text:
+            problem = f"it is {other.title}, not {expected.title}"
+            cure = OptionUse("input_format", other.name)
+            raise CorpusError(file.path, f"{problem}; give it with " + cure)

@@ -19,7 +19,14 @@ from typing import Any, BinaryIO
 
 import msgspec
 
-from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFile, Piece, ReadOptions
+from ngramscan.corpora.base import (
+    SOURCE_FIELDS,
+    Batch,
+    CorpusFile,
+    CorpusFormat,
+    Piece,
+    ReadOptions,
+)
 from ngramscan.corpora.encodings import in_utf8
 from ngramscan.corpora.streams import first_bytes, open_file, read_chunks
 from ngramscan.corpora.text_fields import NoTextError, parse_text_field
@@ -31,7 +38,7 @@ from ngramscan.remote.stores import is_remote
 
 PART_BYTES = 16_000_000
 """Plain files are split into parts of this size, for several tasks."""
-LIST_START = re.compile(rb"\s*\[\s*[{\]]")
+_LIST_START = re.compile(rb"\s*\[\s*[{\]]")
 """The beginning of a list of objects, or of an empty one."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -55,7 +62,7 @@ def _is_lines(file: CorpusFile) -> bool:
     """Tell whether a file begins with a line: it is neither compressed nor a list."""
     with open_file(file) as opened:
         head = opened.read(_HEAD_BYTES).removeprefix(_BYTE_ORDER_MARK)
-    return compression_of(file.path, head) is None and not LIST_START.match(head)
+    return compression_of(file.path, head) is None and not _LIST_START.match(head)
 
 
 def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
@@ -66,7 +73,7 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         return
     chunks = in_utf8(read_chunks(piece.file, skipped), piece.file.path)
     head, chunks = first_bytes(chunks, _HEAD_BYTES)
-    if LIST_START.match(head.removeprefix(_BYTE_ORDER_MARK)):
+    if _LIST_START.match(head.removeprefix(_BYTE_ORDER_MARK)):
         yield _read_list(piece, chunks, options)
     else:
         yield from _read_lines(piece, chunks, options)
@@ -133,9 +140,13 @@ def _chunks_between(file: BinaryIO, path: str, position: int, stop: int) -> Chun
     """Yield what is left of a file up to `stop`, and to the end of the line there."""
     chunk = b"\n"
     while position < stop or not chunk.endswith(b"\n"):
-        left = stop - position
-        chunk = file.read(min(_CHUNK_BYTES, left)) if left > 0 else file.readline(_CHUNK_BYTES)
-        if left > 0 and not chunk:
+        remaining = stop - position
+        chunk = (
+            file.read(min(_CHUNK_BYTES, remaining))
+            if remaining > 0
+            else file.readline(_CHUNK_BYTES)
+        )
+        if remaining > 0 and not chunk:
             raise CorpusError(path, f"the file is truncated at byte {position}")
         if not chunk:
             return
@@ -325,3 +336,13 @@ def records_before(pieces: Sequence[Piece], report: Callable[[int], None]) -> It
                 report(max(min(size, end - position), 0))
                 position += size
             yield lines
+
+
+JSONL = CorpusFormat(
+    name="jsonl",
+    title="JSON",
+    suffixes=(".jsonl", ".ndjson", ".json"),
+    read=read_jsonl,
+    split=split_jsonl,
+    start=re.compile(rb"\{|" + _LIST_START.pattern),
+)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFile, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.columns import TextColumns
 from ngramscan.corpora.streams import open_file, read_ahead
 from ngramscan.errors import CorpusError, reason_of
@@ -69,9 +70,9 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         row = sum(parquet.metadata.row_group(n).num_rows for n in range(piece.start))
         groups = range(len(sizes))[piece.start : piece.stop]
         # What is not in a row group (the footer) is counted with the last one.
-        rest = piece.size - sum(sizes[n] for n in groups) if piece.size else 0
+        unassigned_bytes = piece.size - sum(sizes[n] for n in groups) if piece.size else 0
         for number in groups:
-            consumed = sizes[number] + (rest if number == groups[-1] else 0)
+            consumed = sizes[number] + (unassigned_bytes if number == groups[-1] else 0)
             try:
                 batches = parquet.iter_batches(
                     _ROWS_PER_BATCH, row_groups=[number], columns=columns.names, use_threads=False
@@ -83,3 +84,14 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
             except (pa.ArrowException, OSError) as error:
                 place = f"{path}: row group {number}, row {row + 1} or after"
                 raise CorpusError(place, f"can't be read ({reason_of(error)[:200]})") from error
+
+
+PARQUET = CorpusFormat(
+    name="parquet",
+    title="Parquet",
+    suffixes=(".parquet",),
+    read=read_parquet,
+    split=split_parquet,
+    start=re.compile(rb"PAR1"),
+    is_seekable=True,
+)

@@ -1,8 +1,8 @@
-"""Files, local or remote, compressed or not, as one stream of bytes in which nothing is missing.
+"""Files, local or remote, compressed or not, as one complete stream of bytes.
 
 A truncated file must not look like a short one. So the end of a file inside a compressed member is
-an error, as is a file with more or fewer bytes than it was said to have. All that came before was
-yielded by then, and the reader of records can name the one that is truncated.
+an error, and so is an unexpected size. Everything before the error is yielded first, so the reader
+of records can name the truncated one.
 """
 
 from __future__ import annotations
@@ -85,12 +85,12 @@ def open_file(file: CorpusFile, streaming: bool = True) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
-    """Open a file of another protocol, and see at the end that it is still the same."""
+    """Open a file of another protocol, and check at the end that it is still the same."""
     store, inside = open_store(file.location)
     with _translated(file.path):
         version = version_of(store.info(inside))
         remote = store.open(inside, "rb")
-    with closing(_RemoteFile(file.path, remote)) as opened:
+    with closing(_TranslatedFile(file.path, remote)) as opened:
         yield cast("BinaryIO", opened)
     with _translated(file.path):
         store.invalidate_cache()
@@ -101,23 +101,23 @@ def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _translated(path: str) -> Iterator[None]:
-    """Translate what a call into fsspec raises: whatever the library below it does."""
+    """Translate the exceptions of a call into fsspec, which can be of any library below it."""
     try:
         yield
     except Exception as error:
         raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
 
 
-class _RemoteFile:
-    """A file of fsspec whose errors are ours; those of its reader stay as they are."""
+class _TranslatedFile:
+    """A file of fsspec whose own errors are translated."""
 
     def __init__(self, path: str, remote: BinaryIO) -> None:
         self._path = path
         self._remote = remote
 
     def __getattr__(self, name: str) -> Any:
-        found = getattr(self._remote, name)
-        return _translated(self._path)(found) if callable(found) else found
+        attribute = getattr(self._remote, name)
+        return _translated(self._path)(attribute) if callable(attribute) else attribute
 
 
 def read_chunks(file: CorpusFile, skipped: Counter[str]) -> Chunks:
@@ -149,13 +149,13 @@ def _refuse_other_size(file: CorpusFile, size: int) -> None:
 
 
 def is_small(file: CorpusFile) -> bool:
-    """Tell whether a file is a local one that is best read at once: there may be 100,000."""
+    """Tell whether a file is local and small, so that it is read at once (there may be 100,000)."""
     is_local = file.stream is None and not is_remote(file.path)
     return is_local and file.size is not None and file.size <= _SMALL_BYTES
 
 
 def read_small(file: CorpusFile) -> bytes:
-    """Return the content of a small file as it is on disk; errors are those of `read_chunks`."""
+    """Return the raw content of a small file; errors are the same as of `read_chunks`."""
     try:
         with open(file.path, "rb", buffering=0) as opened:
             content = opened.readall()
@@ -173,7 +173,7 @@ def _unpack_small(path: str, content: bytes, skipped: Counter[str]) -> Chunks:
 
 
 def stream_chunks(path: str, skipped: Counter[str]) -> Chunks:
-    """Yield what `read_chunks` would of a pipe or standard input."""
+    """Yield the chunks of a pipe or standard input, as `read_chunks` does."""
     try:
         yield from unpacked(read_raw(path), path, skipped)
     except CORRUPT as error:
@@ -203,8 +203,8 @@ def _is_gzip(path: str, stream: BinaryIO) -> bool:
 def _gunzip(file: CorpusFile, stream: BinaryIO, skipped: Counter[str]) -> Chunks:
     """Decompress gzip with isal's reader, which is fast also for many small members.
 
-    Where it fails, it has thrown away what it had of the chunk. So the file is then read again, in
-    the slow way that yields all there is before the error, and knows bytes behind the last member.
+    When it fails, it has discarded a part of the chunk. So the file is then read again, by a slower
+    method that yields everything before the error, and recognises bytes after the last member.
     """
     position = yielded = 0
     try:
@@ -217,17 +217,17 @@ def _gunzip(file: CorpusFile, stream: BinaryIO, skipped: Counter[str]) -> Chunks
         if not position:
             raise EOFError("it is empty")
     except CORRUPT:
-        read = 0
+        consumed_again = 0
         with open_file(file) as again:
             raw = iter(partial(again.read, _GZIP_CHUNK_BYTES), b"")
             for chunk, consumed in unpacked(raw, file.path, skipped):
-                read += consumed
-                yield chunk[yielded:], max(0, read - position)
-                position, yielded = max(position, read), max(0, yielded - len(chunk))
+                consumed_again += consumed
+                yield chunk[yielded:], max(0, consumed_again - position)
+                position, yielded = max(position, consumed_again), max(0, yielded - len(chunk))
 
 
 def read_head(file: CorpusFile, length: int = 64) -> bytes:
-    """Return the first bytes of a file, decompressed, behind white space; nothing of a pipe."""
+    """Return the first bytes of a file, decompressed, after white space; empty for a pipe."""
     if file.stream is not None:
         return b""
     with closing(_read_chunks(file, Counter())) as chunks:
@@ -235,9 +235,9 @@ def read_head(file: CorpusFile, length: int = 64) -> bytes:
 
 
 def first_bytes(chunks: Chunks, length: int) -> tuple[bytes, Chunks]:
-    """Return the first bytes of some chunks, at least so many if there are, and all chunks.
+    """Return the first bytes of some chunks, at least as many as wanted, and all chunks.
 
-    An error comes where it would have come, behind the chunks before it.
+    An error is raised in its place, after the chunks before it.
     """
     begun, head = [], b""
     try:
@@ -250,7 +250,7 @@ def first_bytes(chunks: Chunks, length: int) -> tuple[bytes, Chunks]:
 
 
 def _failing(error: CorpusError) -> Chunks:
-    """Raise an error where the first chunk would be."""
+    """Raise an error in place of the first chunk."""
     raise error
     yield
 
@@ -268,7 +268,7 @@ class ChunkStream(io.RawIOBase):
         """The last bytes that were read, four at most."""
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def taken(self) -> int:

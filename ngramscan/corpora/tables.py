@@ -6,9 +6,10 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from ngramscan.corpora.base import SOURCE_FIELDS, Batch, Piece, ReadOptions
+from ngramscan.corpora.base import SOURCE_FIELDS, Batch, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.encodings import in_utf8
 from ngramscan.corpora.streams import ChunkStream, read_chunks
 from ngramscan.errors import CorpusError, some_of
@@ -16,16 +17,15 @@ from ngramscan.messages import OptionUse
 
 _ROWS_PER_BATCH = 1024
 _LONGEST_CELL = 2**31 - 1
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
-def read_table(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
-    """Yield the documents of a CSV or TSV file; a cell may have line ends between quotes."""
+def read_table(piece: Piece, options: ReadOptions, delimiter: str) -> Iterator[Batch]:
+    """Yield the documents of a table; a cell may have line ends between quotes."""
     path, skipped = piece.file.path, Counter[str]()
     stream = ChunkStream(in_utf8(read_chunks(piece.file, skipped), path))
     lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="")
     csv.field_size_limit(_LONGEST_CELL)
-    rows = _Rows(csv.reader(lines, delimiter=_DELIMITERS[piece.file.format], strict=True), path)
+    rows = _Rows(csv.reader(lines, delimiter=delimiter, strict=True), path)
     header = rows.next()
     if header is None:
         return
@@ -94,3 +94,19 @@ class _Table:
             consumed=consumed,
             sources=[] if self._source is None else [row[self._source] for row in rows],
         )
+
+
+CSV = CorpusFormat(
+    name="csv",
+    title="CSV",
+    suffixes=(".csv",),
+    read=partial(read_table, delimiter=","),
+    may_list_phrases=True,
+)
+TSV = CorpusFormat(
+    name="tsv",
+    title="TSV",
+    suffixes=(".tsv",),
+    read=partial(read_table, delimiter="\t"),
+    may_list_phrases=True,
+)

@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from ngramscan.corpora.base import Batch, CorpusFile, Piece, ReadOptions, local_file
+from ngramscan.corpora.base import Batch, CorpusFile, CorpusFormat, Piece, ReadOptions, local_file
 from ngramscan.corpora.encodings import refuse_encoding
 from ngramscan.corpora.streams import is_small, read_chunks, read_small
 from ngramscan.errors import CorpusError, InputError
@@ -66,13 +66,13 @@ def python_files(folders: Iterable[Path] = ()) -> list[CorpusFile]:
         keys = ("stdlib", "platstdlib", "purelib", "platlib")
         folders = {Path(paths[key]).resolve() for key in keys}
     # The packages may lie inside the standard library's folder: a set holds each file once.
-    found = {path for folder in folders for path in _sources(folder)}
-    files = (local_file(path, "python") for path in sorted(found))
+    source_paths = {path for folder in folders for path in _sources(folder)}
+    files = (local_file(path, "python") for path in sorted(source_paths))
     return [file for file in files if file is not None]
 
 
 def _sources(top: Path) -> Iterator[Path]:
-    """Yield the files below a folder, without our own, and without what is searched by itself."""
+    """Yield the files below a folder, except this package and folders with their own entry."""
     left_out = {*_LISTED_THEMSELVES, *_OWN}
     for folder, inner, files in os.walk(top):
         inner[:] = [name for name in inner if name not in left_out]
@@ -81,7 +81,7 @@ def _sources(top: Path) -> Iterator[Path]:
 
 
 def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
-    """Yield the one document of a source file; none, and one skipped, where it is not text."""
+    """Yield the one document of a source file; if it is not text, count it as skipped."""
     try:
         content = Path(piece.file.path).read_bytes()
     except OSError as error:
@@ -93,3 +93,14 @@ def read_python(piece: Piece, _options: ReadOptions) -> Iterator[Batch]:
         yield Batch([], [], len(content), skipped={_NOT_TEXT: 1})
     else:
         yield Batch([text], [1], len(content))
+
+
+TEXT = CorpusFormat(
+    name="text",
+    title="text",
+    suffixes=(".txt",),
+    read=read_text,
+    may_list_phrases=True,
+)
+PYTHON = CorpusFormat(name="python", title="Python", suffixes=(), read=read_python)
+"""The format of the corpus `python` alone: no file of a user has it."""

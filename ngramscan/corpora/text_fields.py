@@ -1,8 +1,8 @@
-"""Where the text of a record is: the field of `--text-field`, which may be inside others.
+"""The place of the text in a record: the field of `--text-field`, which may be nested.
 
-`text` is a field. `messages.content` is that of each object in the list `messages`, joined by line
-ends, and `messages[role=assistant].content` only of objects whose role is assistant. A field whose
-whole name is written so comes first.
+`text` is a field. `messages.content` is the field `content` of each object in the list `messages`,
+joined by line ends, and `messages[role=assistant].content` only of objects whose role is
+assistant. A field with exactly the written name takes precedence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class NoTextError(Exception):
 
 @dataclass(frozen=True)
 class _Step:
-    """One name of a path, and which objects of a list are meant."""
+    """One name of a path, and a filter for the objects of a list."""
 
     name: str
     key: str = ""
@@ -78,7 +78,7 @@ _ABSENT: Any = object()
 
 @lru_cache(maxsize=16)
 def parse_text_field(spec: str) -> TextField:
-    """Return the path that is written so; what can't be one is the name of a field."""
+    """Parse a path; anything else is the name of a field."""
     matches = [_STEP.fullmatch(part) for part in _split(spec)]
     steps = [_Step(**match.groupdict("")) for match in matches if match]
     is_path = len(steps) == len(matches)
@@ -86,7 +86,7 @@ def parse_text_field(spec: str) -> TextField:
 
 
 def _split(spec: str) -> list[str]:
-    """Return the parts of a path between dots, but for those in brackets."""
+    """Return the parts of a path between dots, except dots in brackets."""
     return re.split(r"\.(?![^\[]*\])", spec)
 
 
@@ -112,7 +112,7 @@ def _values(value: Any, steps: Sequence[_Step], spec: str) -> Iterator[Any]:
 
 
 def _chosen(value: Any, step: _Step) -> Any:
-    """Return those objects of a list that a step means, or raise a NoTextError."""
+    """Return the objects of a list that a step selects, or raise a NoTextError."""
     if not step.key:
         return value
     items = value if isinstance(value, list) else [value]

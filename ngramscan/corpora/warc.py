@@ -6,12 +6,13 @@ and the file must end with the two line ends that end a record.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import BinaryIO, cast
 
-from ngramscan.corpora.base import Batch, Piece, ReadOptions
+from ngramscan.corpora.base import Batch, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.streams import ChunkStream, read_chunks
 from ngramscan.errors import CorpusError
 from ngramscan.messages import plural
@@ -24,33 +25,33 @@ _END_OF_RECORD = b"\r\n\r\n"
 def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the text documents of a WARC file; a source is its WARC-Target-URI.
 
-    Records of other kinds are counted. A file in which they are all there is is an error, since
-    it holds pages whose text was not extracted.
+    Records of other kinds are counted. A file with only such records is an error, since it holds
+    pages whose text was not extracted.
     """
     skipped, others = Counter[str](), Counter[str]()
     stream = ChunkStream(read_chunks(piece.file, skipped))
     pending: list[tuple[bytes, str]] = []
-    read = 0
+    n_records = 0
     documents = _documents(stream, piece.file.path, options.most_text_bytes, others)
     try:
-        for read, document in enumerate(documents, 1):
+        for n_records, document in enumerate(documents, 1):
             pending.append(document)
             if len(pending) == _RECORDS_PER_BATCH:
-                yield _batch(pending, read, stream)
+                yield _batch(pending, n_records, stream)
                 pending = []
     except CorpusError as error:
-        place = f"{piece.file.path}: record {read + 1} or after"
+        place = f"{piece.file.path}: record {n_records + 1} or after"
         raise CorpusError(place, error.problem) from error
     others.pop("warcinfo", None)  # which describes the file
-    if others and not read:
+    if others and not n_records:
         raise CorpusError(piece.file.path, _no_text(others))
     if others:
         skipped["records without text"] = others.total()
-    yield replace(_batch(pending, read, stream), skipped=skipped)
+    yield replace(_batch(pending, n_records, stream), skipped=skipped)
 
 
 def _no_text(others: Counter[str]) -> str:
-    """Return what a file has that has no text, and how to get some."""
+    """Return a message on the records of a file without text, and how to extract text."""
     kinds = ", ".join(f"{number} {kind}" for kind, number in others.most_common())
     noun = plural(others.total(), "record")
     problem = f"no conversion record, which would have text; it has {kinds} {noun}"
@@ -58,8 +59,8 @@ def _no_text(others: Counter[str]) -> str:
     return f"{problem}; {cure}"
 
 
-def _batch(documents: list[tuple[bytes, str]], read: int, stream: ChunkStream) -> Batch:
-    records = range(read - len(documents) + 1, read + 1)
+def _batch(documents: list[tuple[bytes, str]], n_records: int, stream: ChunkStream) -> Batch:
+    records = range(n_records - len(documents) + 1, n_records + 1)
     texts, sources = [text for text, _ in documents], [source for _, source in documents]
     return Batch(texts, records, stream.taken(), sources)
 
@@ -91,3 +92,12 @@ def _documents(
         raise CorpusError(path, "not a WARC file: it is empty")
     if stream.tail != _END_OF_RECORD:
         raise CorpusError(path, "the file is truncated: it does not end as a record does")
+
+
+WARC = CorpusFormat(
+    name="warc",
+    title="WARC",
+    suffixes=(".wet", ".warc"),
+    read=read_warc,
+    start=re.compile(rb"WARC/"),
+)

@@ -1,6 +1,6 @@
 """The files of a corpus on web servers: finding them, and reading them as files.
 
-They are asked for as index files in place are: again after a failure, through the same proxies, and
+They are requested as index files in place are: again after a failure, through the same proxies, and
 as the same version from beginning to end.
 """
 
@@ -24,7 +24,7 @@ from ngramscan.remote.ranges import RangeOptions, Ranges
 from ngramscan.remote.stores import shown
 
 _AT_ONCE = 32
-"""Files that are looked at at the same time."""
+"""Files that are checked at the same time."""
 _MOST_PAGES = 1000
 _LINK = re.compile(r"""<a\b[^>]*?\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))""", re.IGNORECASE)
 _LONGEST_PAGE = 100_000_000
@@ -34,7 +34,7 @@ _BUFFER_BYTES = 1 << 16
 _Named = CorpusFile | str
 _Found = tuple[list[_Named], list[str]]
 FormatOf = Callable[[str], Format | None]
-"""Returns the format that a path says; None: it says none."""
+"""Returns the format that a path indicates, or None."""
 
 
 def find_web_files(url: str, form: Format | None, format_of: FormatOf) -> _Found:
@@ -74,7 +74,7 @@ def _problem_of(error: Exception, name: str) -> str:
 
 
 def _corpus_file(url: str, file: RemoteFile, form: Format | None, format_of: FormatOf) -> _Named:
-    """Return a file under its path, followed by the name that the server gives it if that tells."""
+    """Return a file under its path, followed by the server's name for it if that is informative."""
     path = web_path(url)
     if file.filename and not format_of(path) and (named := format_of(file.filename)):
         path, form = f"{path}#{file.filename}", form or named
@@ -106,7 +106,7 @@ def _matching(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf
 
 
 def _glob(path: str) -> Callable[[str], object]:
-    """Return what tells whether a path matches a glob: `*` within a folder, `**` across them."""
+    """Return a predicate for paths that match a glob: `*` within a folder, `**` across them."""
     parts = [
         ".*" if part in {"**/", "**"} else "[^/]*" if part == "*" else re.escape(part)
         for part in re.split(r"(\*\*/?|\*)", path)
@@ -122,7 +122,7 @@ def _named(url: str, form: Format | None, format_of: FormatOf) -> _Named:
 def _links_below(ranges: Ranges, url: str) -> tuple[list[str], set[str]]:
     """Return the addresses of files below a folder, as its pages link to them, sorted.
 
-    With them come those of hidden files and folders, which are not among them.
+    Also return the addresses of hidden files and folders, which are left out.
     """
     start = url.partition("?")[0].partition("#")[0].rstrip("/") + "/"
     folders, seen, files, hidden = [start], {start}, set[str](), set[str]()
@@ -155,14 +155,14 @@ def _links(ranges: Ranges, url: str) -> list[str]:
         parts.append(part)
     page = b"".join(parts).decode("utf-8", "replace")
     hrefs = (unescape(next(filter(None, groups), "")) for groups in _LINK.findall(page))
-    # Servers link to other orders of the same page by queries.
+    # Servers link to the same page in another order by queries.
     return [urljoin(url, href).partition("#")[0] for href in hrefs if "?" not in href]
 
 
 def with_stamps(files: Sequence[CorpusFile]) -> list[CorpusFile]:
-    """Return files with what tells their contents apart, where their servers say it.
+    """Return files with the size and the validator of their content, if their servers give them.
 
-    A file that can't be opened is returned without: reading it raises the error.
+    A file that can't be opened is returned unchanged: reading it raises the error.
     """
     with Ranges(RangeOptions(concurrency=_AT_ONCE)) as ranges:
         stamps = _stamps(ranges, files)

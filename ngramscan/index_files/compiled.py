@@ -1,4 +1,4 @@
-"""Compiles the inner loops of reading, writing and checking indexes; the types of their numbers."""
+"""Compilation of the inner loops that read, write and check indexes; their array types."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ Words = npt.NDArray[np.uint64]
 Integers = npt.NDArray[np.int64]
 
 Int = Any
-"""An int64: numba takes `int`, but numpy's stubs say otherwise for an array's elements."""
+"""An int64: numba takes it for an `int`, but in numpy's stubs array elements are not one."""
 
 STOPPED = -2
-"""Returned by a kernel that has read a flag which is set; called again, it continues."""
+"""Returned by a kernel that found its flag set; when called again, it continues."""
 NO_FLAG: Bytes = np.full(1, GO, np.uint8)
-"""For kernels that are called for a few steps at a time."""
+"""A flag that is never set, for calls of a few steps."""
 
 FEW_STEPS = 100
 """As Python they take a quarter of a second."""
 _COMPILING = "compiling the index reader, once: about 5 s"
 
-_Kernel = TypeVar("_Kernel", bound=Callable[..., object])
-_Result = TypeVar("_Result")
+_KernelT = TypeVar("_KernelT", bound=Callable[..., object])
+_ResultT = TypeVar("_ResultT")
 _chosen_by_type: list[tuple[Callable[..., object], Callable[..., object]]] = []
 
 
@@ -63,22 +63,22 @@ class Kernel:
 
 class _Thread(local):
     runs_python = False
-    """The thread is in a kernel that runs as Python."""
+    """Whether the thread is in a kernel that runs as Python."""
 
 
 _thread = _Thread()
 
 
 class WarmingKernel(Kernel):
-    """A kernel of small steps, which run as Python until there are many of them.
+    """A kernel of small steps that runs as Python until it is called often.
 
-    To load numba and compiled code takes half a second; without them a phrase takes 30 ms. Kernels
-    that one of these calls run as it does itself: to Python, compiled code returns a word of 64
-    bits as a plain integer, which compiled code would then take for a signed one.
+    Loading numba and compiled code takes half a second; without them a phrase takes 30 ms. A kernel
+    and the kernels that it calls all run as Python or all compiled: compiled code returns a 64-bit
+    word to Python as a plain integer, which other compiled code would take for a signed one.
     """
 
     calls_left = 60_000
-    """Those of all such kernels that still run as Python, 5 µs each."""
+    """Calls of all such kernels that will still run as Python, 5 µs each."""
 
     def __call__(self, *arguments: object) -> object:
         """Run the function as Python, or compiled after many calls."""
@@ -112,23 +112,23 @@ def _load_numba() -> Any:
     return numba
 
 
-def kernel(function: _Kernel) -> _Kernel:
+def kernel(function: _KernelT) -> _KernelT:
     """Compile a function at its first call."""
-    return cast(_Kernel, Kernel(function))
+    return cast(_KernelT, Kernel(function))
 
 
-def lean_kernel(function: _Kernel) -> _Kernel:
+def lean_kernel(function: _KernelT) -> _KernelT:
     """Compile a function that makes no arrays, as `kernel` does.
 
-    It doesn't count references to its arrays, which takes half of the time where small functions
-    pass them on to each other.
+    It doesn't count references to its arrays, which would take half of the time of small functions
+    that pass them on.
     """
-    return cast(_Kernel, Kernel(function, _nrt=False))
+    return cast(_KernelT, Kernel(function, _nrt=False))
 
 
-def warming_kernel(function: _Kernel) -> _Kernel:
-    """Compile a function as `lean_kernel` does, once such functions have been called often."""
-    return cast(_Kernel, WarmingKernel(function, _nrt=False))
+def warming_kernel(function: _KernelT) -> _KernelT:
+    """Compile a function as `lean_kernel` does, after many calls of such functions."""
+    return cast(_KernelT, WarmingKernel(function, _nrt=False))
 
 
 def expect_steps(steps: int) -> None:
@@ -138,10 +138,10 @@ def expect_steps(steps: int) -> None:
 
 
 def compile_for(work: Callable[[], object], progress: Progress = SILENT) -> None:
-    """Run all kernels compiled from now on, since there will be many calls.
+    """Run all kernels compiled from now on, before many calls.
 
-    The first time, those that `work` calls are compiled at once; `progress` gets a notice where
-    that takes longer, as it does once on a machine.
+    The kernels that `work` calls are compiled immediately; `progress` gets a notice if that takes
+    long, as it does once per machine.
     """
     if WarmingKernel.calls_left <= 0:
         return
@@ -156,9 +156,9 @@ def compile_for(work: Callable[[], object], progress: Progress = SILENT) -> None
 
 
 def run_to_end(kernel: Callable[..., int], *arguments: object) -> int:
-    """Call a kernel with the flag of the current work until it has finished; return its result.
+    """Call a kernel until it has finished, with the flag of the current work; return its result.
 
-    Whatever stops the work raises its error here.
+    If the work is stopped, its error is raised here.
     """
     work = current_work()
     while (outcome := kernel(*arguments, work.flag)) == STOPPED:
@@ -166,10 +166,10 @@ def run_to_end(kernel: Callable[..., int], *arguments: object) -> int:
     return outcome
 
 
-def by_type(choose: Callable[..., Callable[..., _Result]]) -> Callable[..., _Result]:
+def by_type(choose: Callable[..., Callable[..., _ResultT]]) -> Callable[..., _ResultT]:
     """Make a function that kernels call; `choose` returns it for arguments, or for their types."""
 
-    def chosen(*arguments: object) -> _Result:
+    def chosen(*arguments: object) -> _ResultT:
         return choose(*arguments)(*arguments)
 
     _chosen_by_type.append((chosen, choose))

@@ -1,4 +1,4 @@
-"""Documents of a corpus as an index holds them: a text, and a line of metadata."""
+"""Documents of a corpus as stored in an index: a text and a line of metadata."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ngramscan.corpora import (
 from ngramscan.errors import CorpusError
 
 
-class Source(NamedTuple):
+class SourceFile(NamedTuple):
     """A file of a corpus."""
 
     file: CorpusFile
@@ -29,7 +29,7 @@ class Source(NamedTuple):
     """Its path in the metadata of documents."""
 
 
-class Document(NamedTuple):
+class IndexedDocument(NamedTuple):
     """One document."""
 
     record: int
@@ -40,16 +40,16 @@ class Document(NamedTuple):
 
 
 def read_documents(
-    piece: Piece, name: str, lines_before: int, read: ReadOptions
-) -> Iterator[tuple[list[Document], Batch]]:
+    piece: Piece, name: str, lines_before: int, read_options: ReadOptions
+) -> Iterator[tuple[list[IndexedDocument], Batch]]:
     """Yield the documents of a piece, batch by batch, each with the batch that they come from.
 
     `lines_before` are lines of the file before the piece. A CorpusError names a document that can't
     be read or is not UTF-8.
     """
-    for batch in read_piece(piece, replace(read, with_sources=True, with_fields=True)):
-        kept = without_excluded(batch, read.exclude_sources)
-        yield list(_of_batch(kept, piece, name, lines_before)), batch
+    for batch in read_piece(piece, replace(read_options, with_sources=True, with_fields=True)):
+        included = without_excluded(batch, read_options.exclude_sources)
+        yield list(_of_batch(included, piece, name, lines_before)), batch
 
 
 def place_of(piece: Piece, record: int) -> str:
@@ -58,7 +58,9 @@ def place_of(piece: Piece, record: int) -> str:
     return f"{piece.file.path}:{record}" if is_line else f"{piece.file.path}: record {record}"
 
 
-def _of_batch(batch: Batch, piece: Piece, name: str, lines_before: int) -> Iterator[Document]:
+def _of_batch(
+    batch: Batch, piece: Piece, name: str, lines_before: int
+) -> Iterator[IndexedDocument]:
     is_json = piece.file.format == "jsonl"
     for number, (text, record) in enumerate(zip(batch.texts, batch.records, strict=True)):
         if is_json:
@@ -72,7 +74,7 @@ def _of_batch(batch: Batch, piece: Piece, name: str, lines_before: int) -> Itera
             source = batch.sources[number] if batch.sources else ""
             fields = {"source": source} if source else {}
         row = {"path": name, "linenum": lines_before + record - 1, "metadata": fields}
-        yield Document(record, text, json.dumps(row).encode("ascii") + b"\n")
+        yield IndexedDocument(record, text, json.dumps(row).encode("ascii") + b"\n")
 
 
 def relative_names(corpus: Corpus) -> Sequence[str]:
@@ -81,8 +83,8 @@ def relative_names(corpus: Corpus) -> Sequence[str]:
     For a file, a glob or a list, that is the deepest folder that contains all of them.
     """
     paths = [file.path for file in corpus.files]
-    location = Path(corpus.name.removeprefix("scan:")).expanduser()
-    if corpus.name.startswith("scan:") and location.is_dir():
+    location = Path(corpus.location).expanduser()
+    if corpus.location and location.is_dir():
         return [Path(path).relative_to(location).as_posix() for path in paths]
     levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
     shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-Problem = tuple[str, str, str]
+FileProblem = tuple[str, str, str]
 """The file, the place in it, and the problem there."""
 
 
@@ -21,7 +21,7 @@ class Finding:
 
 
 def is_object(line: bytes) -> bool:
-    """Whether a line of metadata is a JSON object, as it has to be."""
+    """Tell whether a line of metadata is a JSON object, as required."""
     try:
         return isinstance(json.loads(line.decode()), dict)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Tells by its files which format an index in a folder has."""
+"""Detection of the format of an index by the files in its folder."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _TOKEN_FILE = re.compile(r"(tokenized|table|offset|metadata|metaoff|unigram)\.(0
 
 
 def is_shard(folder: str | Path) -> bool:
-    """Whether a folder has any file of a shard over bytes."""
+    """Tell whether a folder has any file of a shard over bytes."""
     return any(os.path.exists(os.path.join(folder, name)) for name in FM9_FILES)
 
 
 def is_token_folder(directory: Path) -> bool:
-    """Whether a folder has any file of an index over tokens."""
+    """Tell whether a folder has any file of an index over tokens."""
     return directory.is_dir() and any(True for _ in token_files(directory))
 
 

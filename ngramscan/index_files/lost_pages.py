@@ -1,9 +1,9 @@
-"""Reads beyond the end of a mapped file that became shorter: zeros, and a mark that they are none.
+"""Survival of SIGBUS when a mapped file is truncated: reads return zeros, and the file is marked.
 
 The system sends a SIGBUS to a thread that reads a page which a file no longer has, or which the
 disk can't deliver; that ends the process. No check before a read can exclude it, because a file can
-be cut at any moment. `survive` installs a handler that puts zeros in the place of the file and
-marks it as lost, so that readers find the mark after the read and refuse the answer.
+be cut at any moment. `survive` installs a handler that maps zeros over the file and marks it as
+lost, so that readers find the mark after the read and reject the result.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 _MOST = 1 << 20
-"""Files that are watched; others end the process as before. A process can't map as many unless the
-limit of the system is raised."""
+"""Maximum of watched files; faults in others end the process. A process can't map as many files
+unless the limit of the system is raised."""
 _watched = np.zeros((_MOST, 3), np.int64)
 """Addresses [start, stop) and whether they are lost; the first row has the number of the rows."""
 _rows = count(1)
@@ -51,19 +51,19 @@ def watch(address: int, size: int) -> int:
 
 
 def forget(row: int) -> None:
-    """Watch a file no longer; its addresses may soon be those of another one."""
+    """Stop watching a file, since its addresses may be reused."""
     if row < _MOST:
         _watched[row] = 0
     _free.append(row)
 
 
 def is_lost(row: int) -> bool:
-    """Whether zeros replace a file."""
+    """Tell whether a file has been replaced by zeros."""
     return row < _MOST and bool(_watched[row, 2])
 
 
 def survive() -> None:
-    """Outlive files that are cut while they are read, in this process from now on; Linux only."""
+    """Make this process survive files that are cut while they are read; Linux only."""
     if sys.platform != "linux" or _keep:
         return
     before = ctypes.create_string_buffer(ctypes.sizeof(_Action))
@@ -78,7 +78,7 @@ _keep: list[object] = []
 
 
 def _compile_handler(before: int) -> Any:
-    """Return the handler in machine code: it runs in the middle of anything, also of Python.
+    """Return the handler in machine code, since it can interrupt anything, also the interpreter.
 
     A fault at any other address gets the action at the address `before`.
     """

@@ -27,7 +27,7 @@ _LIBC.mmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ct
 _LIBC.munmap.argtypes = (ctypes.c_void_p, ctypes.c_size_t)
 _FAILED = ctypes.c_void_p(-1).value
 
-State = tuple[int, ...]
+FileState = tuple[int, ...]
 """Changes when a file is replaced or written: device, inode, size, time of change."""
 
 
@@ -47,15 +47,15 @@ def _reading(path: Path) -> Iterator[None]:
         raise IndexFormatError(str(path), problem) from error
 
 
-def state_of(path: Path, descriptor: int | None = None) -> State:
+def state_of(path: Path, descriptor: int | None = None) -> FileState:
     """Return the state of a file, by its descriptor where it is open."""
     with _reading(path):
-        found = os.stat(path if descriptor is None else descriptor)
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        status = os.stat(path if descriptor is None else descriptor)
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _mapped(descriptor: int, size: int) -> tuple[NDArray[np.uint8], int]:
-    """Return the content of a file, mapped until no array refers to it any more, and its row."""
+    """Return the content of a file and its row; it stays mapped while an array refers to it."""
     address = _LIBC.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, descriptor, 0)
     if address == _FAILED:
         number = ctypes.get_errno()
@@ -72,17 +72,17 @@ def _unmap(address: int, size: int, row: int) -> None:
 
 
 class MappedFile:
-    """A file that is mapped into memory, as it was when it was opened.
+    """A file that is mapped into memory, in its state when it was opened.
 
-    Where its state was `known` before, an IndexChangedError says that it is another file now.
+    If it differs from `known_state`, that is an IndexChangedError.
     """
 
-    def __init__(self, path: Path, known: State | None = None) -> None:
+    def __init__(self, path: Path, known_state: FileState | None = None) -> None:
         self.path, self._path = path, str(path)
         self._data: NDArray[np.uint8] = np.zeros(0, np.uint8)  # an empty file can't be mapped
         self._row = 0
-        if known:
-            self._check_state(known)
+        if known_state:
+            self._check_state(known_state)
         with _reading(path):
             descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)  # a pipe would wait
             try:
@@ -91,26 +91,26 @@ class MappedFile:
                     self._data, self._row = _mapped(descriptor, size)
             finally:
                 os.close(descriptor)
-        if known not in (None, self._state):
+        if known_state not in (None, self._state):
             raise self._changed()
 
     def check(self) -> None:
         """Raise an IndexChangedError if the file was written, cut, replaced or removed.
 
-        Bytes that were read before may be of two contents, or zeros.
+        Bytes that were read before may mix two contents, or be zeros.
         """
         self._check_state(self._state)
         if lost_pages.is_lost(self._row):
             raise self._changed()
 
-    def _check_state(self, known: State) -> None:
+    def _check_state(self, known_state: FileState) -> None:
         try:
             now = os.stat(self._path)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise self._changed() from error
         except OSError as error:
             raise self.corrupt(f"can't be read: {error.strerror}") from error
-        if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != known:
+        if (now.st_dev, now.st_ino, now.st_size, now.st_mtime_ns) != known_state:
             raise self._changed()
 
     def _changed(self) -> IndexChangedError:
@@ -118,15 +118,15 @@ class MappedFile:
         return IndexChangedError(self._path, f"{problem}the server again")
 
     def corrupt(self, problem: str) -> IndexFormatError:
-        """Return the error that says what is wrong in the file."""
+        """Return an error about the content of the file."""
         return IndexFormatError(str(self.path), problem)
 
 
 @contextmanager
 def unchanged(files: Iterable[MappedFile]) -> Iterator[None]:
-    """Raise an IndexChangedError if a file is not the one that was opened, before or afterwards.
+    """Raise an IndexChangedError if a file has changed since it was opened, before or afterwards.
 
-    An answer that was read meanwhile, or an error about it, is not to be believed then.
+    Results that were read meanwhile, and errors about them, are then invalid.
     """
     for file in files:
         file.check()

@@ -1,7 +1,7 @@
 """The places that an index is written to: a folder, or a URL of an object store.
 
-Nobody sees half a file there, or the manifest of a shard before its other files. In a folder, files
-are renamed when they are on the disk; on a store, an upload appears when it is complete. A store
+Readers never see half a file there, or the manifest of a shard before its other files. In a folder,
+files are renamed once they are synced; in a store, an upload appears when it is complete. A store
 has no locks: two builds of one index must not run there at the same time.
 """
 
@@ -17,12 +17,18 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ngramscan.errors import DiskFullError, InputError, RemoteUnavailable, reason_of
+from ngramscan.remote.retries import Retries, RetryPolicy
 from ngramscan.remote.stores import is_remote, open_store, problem_of
 
 T = TypeVar("T")
 
-_PAUSES_S = (2.0, 10.0)
-"""Before a request to a store is repeated; s3fs has retried for some seconds by then."""
+RETRIES = RetryPolicy(
+    retryable=RemoteUnavailable,
+    attempts=3,
+    first_pause_s=2.0,  # s3fs has retried for some seconds by then
+    growth=5.0,
+)
+"""For one request to a store."""
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _RIGHTS = (
     "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
@@ -37,7 +43,7 @@ def join(place: str, name: str) -> str:
 
 
 def read(place: str, name: str) -> bytes | None:
-    """Return a small file; None: there is none."""
+    """Return a small file; None if it doesn't exist."""
     if is_remote(place):
         return _on_store(join(place, name), _get)
     path = Path(place, name)
@@ -65,10 +71,10 @@ def write(place: str, name: str, content: bytes) -> None:
 
 
 def publish(work: Path, place: str, names: Sequence[str]) -> None:
-    """Make the files of a finished shard appear at a place, the last of `names` after the others.
+    """Publish the files of a finished shard at a place, the last of `names` after the others.
 
-    On a store, they are uploaded and stay in `work`. Otherwise `work` must be on the same disk: it
-    becomes the folder `place`, or, where that has files, its own replace those of the same name.
+    To a store, they are uploaded and stay in `work`. Otherwise `work` must be on the same disk: it
+    becomes the folder `place`, or, if that has files, they are moved into it and replace others.
     """
     if is_remote(place):
         for name in names:
@@ -129,7 +135,7 @@ def as_input_error(path: Path) -> Iterator[None]:
 
 
 def sync(path: Path) -> None:
-    """Wait until a file, or the entries of a folder, are on the disk."""
+    """Sync a file, or the entries of a folder, to the disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -138,7 +144,7 @@ def sync(path: Path) -> None:
 
 
 def _replace(source: Path, target: Path, names: Sequence[str]) -> None:
-    """Rename the files of a shard that are in a folder, the last one when the others are kept."""
+    """Rename the files of a shard in a folder, the last one after the others are synced."""
     for part in (names[:-1], names[-1:]):
         for name in part:
             if (source / name).exists():
@@ -150,28 +156,29 @@ def _replace(source: Path, target: Path, names: Sequence[str]) -> None:
 
 
 def _on_store(url: str, action: Callable[[Any, str], T]) -> T:
-    """Do something idempotent with a file on a store, again after a transient failure."""
+    """Repeat an idempotent operation on a file in a store after transient failures."""
     location, _, query = url.partition("?")
     if query:
         raise InputError(location, "a query can't be written to, and a token in it would be shown")
     # Without a cache of listings: it would hide what other processes write.
     store, path = open_store(url, use_listings_cache=False)
-    attempt = _translated(url)(action)
-    for pause in _PAUSES_S:
-        with suppress(RemoteUnavailable):
-            return attempt(store, path)
-        time.sleep(pause)
-    return attempt(store, path)
+    retries = Retries(RETRIES)
+    while True:
+        with retries, _translated(url):
+            return action(store, path)
+        if retries.are_exhausted():
+            raise retries.error
+        time.sleep(RETRIES.pause_s(retries.failures))
 
 
 @contextmanager
 def _translated(url: str) -> Iterator[None]:
-    """Translate what a call into fsspec raises."""
+    """Translate the exceptions of a call into fsspec."""
     try:
         yield
     except Exception as error:
-        kind, reason = found = problem_of(error)
-        if not found.is_final:
+        kind, reason = store_problem = problem_of(error)
+        if not store_problem.is_final:
             problem = f"the store failed ({reason}); later, the same command resumes"
             raise RemoteUnavailable(f"{url}: {problem}") from error
         problem = {

@@ -1,6 +1,6 @@
-"""One process at a time builds in a folder, and removes what killed ones left there.
+"""Locks of folders: one process at a time builds, and removes leftovers of killed builds.
 
-A lock ends with its process, so the process that holds it knows that no other one uses the
+A lock ends with its process, so the process that holds it knows that no other process uses the
 leftovers.
 """
 
@@ -27,10 +27,10 @@ _LEFT = re.compile(r"\.\w*\.building-[0-9a-f]{8}|\.\w+\.json\.new")
 
 @contextmanager
 def sole_builder(place: str) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if it is missing; a store has no locks.
+    """Hold the lock of a folder, which is created if missing; a store has no locks.
 
-    An InputError says that it can't be made, or that another process is building in it. If nothing
-    was written to it, a folder that was made is removed.
+    An InputError says that it can't be created, or that another process is building in it. If
+    nothing was written to a created folder, it is removed.
     """
     if is_remote(place):
         yield
@@ -49,7 +49,7 @@ def sole_builder(place: str) -> Iterator[None]:
 
 
 def new_folder(folder: Path, place: str) -> bool:
-    """Whether a folder is still to be made; an InputError says that it can't be one."""
+    """Tell whether a folder is still to be created; an InputError says why it can't be."""
     if not folder.parent.is_dir():
         raise InputError(place, f"no such folder: {folder.parent}")
     if folder.is_symlink():
@@ -76,12 +76,12 @@ def working_folder(place: str, name: str) -> Iterator[Path]:
 
 
 def leftover_path(place: str, name: str, digits: str) -> Path:
-    """Return the path of something unfinished, which a build removes if it was left there."""
+    """Return a path for unfinished files, which a later build removes."""
     return Path(place, f".{name}.building-{digits[:8]}")
 
 
 def files_in(folder: Path) -> list[Path]:
-    """Return what is in a folder, apart from the files of a process that builds in it."""
+    """Return the entries of a folder, except the files of a running build."""
     return [path for path in folder.iterdir() if path.name != _LOCK and not _is_left(path)]
 
 
@@ -121,13 +121,13 @@ def _lock_of(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder for unfinished files beside that of an index, and remove leftover ones.
+    """Yield a folder for unfinished files next to that of an index, and remove leftovers.
 
-    So an index can appear all at once. A leftover that isn't locked is of a build that was killed.
+    So an index can appear all at once. A leftover that isn't locked belongs to a killed build.
     """
-    for left in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
-        with suppress(OSError), _locked(left):
-            shutil.rmtree(left, ignore_errors=True)
+    for leftover in folder.parent.glob(f".{glob.escape(folder.name)}.building-*"):
+        with suppress(OSError), _locked(leftover):
+            shutil.rmtree(leftover, ignore_errors=True)
     with working_folder(str(folder.parent), folder.name) as work, _locked(work):
         yield work
 

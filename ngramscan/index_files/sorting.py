@@ -12,7 +12,7 @@ _MEMORY_PER_BYTE, _MEMORY_PER_BYTE_WITH_64_BITS = 5.2, 9.4
 
 
 def memory_for(text_bytes: int) -> int:
-    """Return the bytes of memory that it takes to index a text, the text among them."""
+    """Return the bytes of memory for indexing a text, including the text."""
     is_short = text_bytes <= _LONGEST_WITH_32_BITS
     return round(text_bytes * (_MEMORY_PER_BYTE if is_short else _MEMORY_PER_BYTE_WITH_64_BITS))
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeGuard
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,6 @@ import numpy.typing as npt
 from ngramscan.errors import NgramscanError
 from ngramscan.statistics.estimates import Estimate
 
-PUBLIC_RATE = 4.0
-"""The default of --rate for services, requests per second."""
-TOKEN_RATE = 1.0
-"""The same for the hosted token-level service, which answers 403 to those who ask faster."""
 IN_PLACE_CONCURRENCY = 256
 """The default of --concurrency for index files in place."""
 COMMON_CONTEXT = 10_000
@@ -198,24 +194,6 @@ def requests_at(rate: float, requests: int) -> Cost:
     return Cost(requests_at_most=requests, requests=requests, seconds=requests / rate)
 
 
-DocumentsOf = Callable[[Occurrences], npt.NDArray[np.int64]]
-"""Returns the number of the document of each occurrence, in their order. Numbers are those of the
-windows' documents, over all shards."""
-CountDocuments = Callable[[Sequence[str], Sequence[Sequence[str]]], DocumentCounts]
-"""Counts queries, which are unique, and the documents with at least one query of each union."""
-
-MatchStarts = Callable[
-    [Sequence[bytes], Sequence[npt.NDArray[np.int64]]], list[npt.NDArray[np.int64]]
-]
-"""Returns, for each text and each of its ends in order, where the longest part of the text begins
-that ends there and occurs in a document."""
-
-
-Excerpts = Callable[[Sequence[bytes], Sequence[npt.NDArray[np.int64]]], list[bytes]]
-"""Returns parts of documents for texts, and start and end of each of their windows: what a text and
-a document share, if windows that touch cover it, is in one of these parts."""
-
-
 @dataclass(frozen=True, slots=True)
 class SpanQuery:
     """A text whose spans are looked for."""
@@ -240,7 +218,11 @@ class FoundMatches:
 
 
 class Index(Protocol):
-    """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn."""
+    """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn.
+
+    An ability that only some indexes have is a type of its own, such as `Locates`; commands ask
+    with `isinstance` whether an index has it.
+    """
 
     name: str
 
@@ -251,22 +233,6 @@ class Index(Protocol):
     @property
     def longest_context(self) -> int:
         """The most bytes on each side of an occurrence that a window can have."""
-
-    @property
-    def documents_of(self) -> DocumentsOf | None:
-        """The function that places all occurrences of a query; None: it would be slow."""
-
-    @property
-    def document_counts(self) -> CountDocuments | None:
-        """The function of an index that reads all its documents for any question; None: another."""
-
-    @property
-    def excerpts(self) -> Excerpts | None:
-        """The function of such an index that returns what documents may share with texts."""
-
-    @property
-    def match_starts(self) -> MatchStarts | None:
-        """The function that finds the longest match at each end of a text; None: only counts do."""
 
     def cost(self, lookups: Sequence[str], windows: int, context: int, /) -> Cost:
         """Estimate the work of looking up some texts and fetching windows, without doing it.
@@ -296,7 +262,62 @@ class Index(Protocol):
         """
 
 
-class SpanIndex(Index, Protocol):
+# Abilities that only some indexes have. They are methods alone, so that asking for one reads no
+# property, which could send a request.
+
+
+@runtime_checkable
+class ReadsDocuments(Protocol):
+    """An index that reads all its documents for any question."""
+
+    def document_counts(
+        self, queries: Sequence[str], unions: Sequence[Sequence[str]]
+    ) -> DocumentCounts:
+        """Count queries, which are unique, and documents with at least one query of each union."""
+
+
+@runtime_checkable
+class ShowsExcerpts(Protocol):
+    """An index that returns all that its documents may share with texts."""
+
+    def excerpts(
+        self, texts: Sequence[bytes], windows: Sequence[npt.NDArray[np.int64]]
+    ) -> list[bytes]:
+        """Return parts of documents for texts, and start and end of each of their windows.
+
+        All that a text and a document share, if windows that touch cover it, is in one of them.
+        """
+
+
+@runtime_checkable
+class Locates(Protocol):
+    """An index that tells fast in which document each occurrence of a query is.
+
+    Others take a request or more for each occurrence, or count documents while they read them.
+    """
+
+    def documents_of(self, found: Occurrences) -> npt.NDArray[np.int64]:
+        """Return the number of the document of each occurrence, in their order.
+
+        Numbers are those of the windows' documents, over all shards.
+        """
+
+
+@runtime_checkable
+class MatchesSuffixes(Protocol):
+    """An index that finds the longest match at each place of a text."""
+
+    def match_starts(
+        self, texts: Sequence[bytes], ends: Sequence[npt.NDArray[np.int64]]
+    ) -> list[npt.NDArray[np.int64]]:
+        """Return where the longest match with each end begins, for each text and its ends in order.
+
+        A match is a part of the text that occurs in a document.
+        """
+
+
+@runtime_checkable
+class FindsSpans(Protocol):
     """An index that searches the spans of texts by itself: counts would take far longer."""
 
     def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
@@ -304,11 +325,6 @@ class SpanIndex(Index, Protocol):
 
     def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
         """Estimate the cost of `times` as many queries by searching this sample."""
-
-
-def finds_spans(index: Index) -> TypeGuard[SpanIndex]:
-    """Tell whether an index searches the spans of texts by itself."""
-    return hasattr(index, "spans")
 
 
 def shown_context(index: Index, context: int) -> int:

@@ -1,23 +1,30 @@
-"""The hosted indexes of infini-gram-mini: their names and sizes.
+"""The public services of indexes: where each is, how fast it may be asked, and what it has.
 
-Sizes are documents and bytes of UTF-8 text, from the service's documentation; papers call the
-bytes "tokens". The service has spelled crawls `v2_cc_2025-05`, and since 2026 `v2_cc-2025-05`.
+A service is one value in `SERVICES`; all else that depends on it is derived from there. Sizes are
+from the documentation of the services. infini-gram-mini gives documents and bytes of UTF-8 text;
+papers call the bytes "tokens". It has spelled crawls `v2_cc_2025-05`, and since 2026
+`v2_cc-2025-05`. infini-gram (infini-gram.readthedocs.io) gives documents and tokens, which include
+a separator for each document; those of text are fewer by the documents.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any, Generic, Literal, TypeVar
 
 from ngramscan.errors import nearest
 
-DEFAULT_URL = "https://api.infini-gram-mini.io/"
-TOKEN_URL = "https://api.infini-gram.io/"
+ApiProtocol = Literal["infini-gram-mini", "infini-gram"]
+"""How a service is asked: for strings of bytes, or for n-grams of tokens."""
+TOKEN_PREFIX = "infini-gram:"
+"""How specs of indexes begin that are asked for tokens."""
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """One index of the public service, as documented."""
+    """One index of a public service over bytes, as documented."""
 
     name: str
     alias: str
@@ -34,8 +41,8 @@ class IndexRow:
 
     def has_word(self, word: str) -> bool:
         """Tell whether a word is one of the corpus's name, or begins the alias."""
-        known = re.findall(r"[a-z]+", self.corpus.lower())
-        return word in known or self.alias.startswith(word)
+        words = re.findall(r"[a-z]+", self.corpus.lower())
+        return word in words or self.alias.startswith(word)
 
     @property
     def spellings(self) -> tuple[str, ...]:
@@ -43,9 +50,52 @@ class IndexRow:
         return tuple(dict.fromkeys((self.name, self.name.replace("v2_cc-", "v2_cc_"))))
 
 
+@dataclass(frozen=True, slots=True)
+class TokenIndexRow:
+    """One index of a public service over tokens, as documented."""
+
+    name: str
+    """`infini-gram:` and the service's name."""
+    alias: str
+    corpus: str
+    kind: str
+    documents: int
+    tokens: int
+    """Tokens of text, without separators."""
+    tokenizer: str
+
+    @property
+    def service_name(self) -> str:
+        """Its name in requests."""
+        return self.name.removeprefix(TOKEN_PREFIX)
+
+
+Row = TypeVar("Row", IndexRow, TokenIndexRow)
+
+
+@dataclass(frozen=True, slots=True)
+class HostedService(Generic[Row]):
+    """A public service, which answers questions about some large indexes."""
+
+    name: str
+    protocol: ApiProtocol
+    url: str
+    rate: float
+    """Requests per second, the default of `--rate`: it answers 403 to those who ask faster."""
+    longest_context: int
+    """Bytes on each side of an occurrence that it shows at most."""
+    indexes: tuple[Row, ...]
+
+
 def _crawl(week: str, documents: int, size_bytes: int) -> IndexRow:
-    names = f"v2_cc-{week}", f"cc-{week}", f"Common Crawl {week}"
-    return IndexRow(*names, "raw web snapshot", documents, size_bytes)
+    return IndexRow(
+        name=f"v2_cc-{week}",
+        alias=f"cc-{week}",
+        corpus=f"Common Crawl {week}",
+        kind="raw web snapshot",
+        documents=documents,
+        bytes=size_bytes,
+    )
 
 
 PAPER = (
@@ -60,29 +110,125 @@ PAPER = (
 )
 """The eight corpora of the Formula-One Prompting paper."""
 
-CATALOG = (
-    *PAPER,
-    IndexRow("v2_piletrain", "piletrain", "Pile, training", "curated", 210607728, 1307910802542),
-    IndexRow("v2_pileval", "pileval", "Pile, validation", "curated", 214670, 1344908273),
+INFINI_GRAM_MINI = HostedService(
+    name="infini-gram-mini",
+    protocol="infini-gram-mini",
+    url="https://api.infini-gram-mini.io/",
+    rate=4.0,
+    longest_context=10_000,
+    indexes=(
+        *PAPER,
+        IndexRow(
+            "v2_piletrain", "piletrain", "Pile, training", "curated", 210607728, 1307910802542
+        ),
+        IndexRow("v2_pileval", "pileval", "Pile, validation", "curated", 214670, 1344908273),
+    ),
 )
+
+_LLAMA, _TRAINING, _CURATED = "Llama-2", "all training data of a model", "curated"
+
+
+def _row(
+    name: str, alias: str, corpus: str, kind: str, sizes: tuple[int, int], tokenizer: str = _LLAMA
+) -> TokenIndexRow:
+    documents, with_separators = sizes
+    return TokenIndexRow(
+        name=TOKEN_PREFIX + name,
+        alias=TOKEN_PREFIX + alias,
+        corpus=corpus,
+        kind=kind,
+        documents=documents,
+        tokens=with_separators - documents,
+        tokenizer=tokenizer,
+    )
+
+
+_TOKEN_INDEXES = (
+    _row("v4_olmo-2-0325-32b-instruct_llama", "olmo-2-32b", "OLMo 2 32B Instruct", _TRAINING,
+         (3163901920, 4610629088477)),
+    _row("v4_olmo-2-1124-13b-instruct_llama", "olmo-2-13b", "OLMo 2 13B Instruct", _TRAINING,
+         (3163974994, 4610749614285)),
+    _row("v4_olmoe-0125-1b-7b-instruct_llama", "olmoe", "OLMoE 1B-7B Instruct", _TRAINING,
+         (3163953717, 4610737979121)),
+    _row("v4_olmo-mix-1124_llama", "olmo-mix", "OLMo-mix-1124", _CURATED,
+         (3081440534, 4575475702047)),
+    _row("v4_dclm-baseline_llama", "dclm", "DCLM-baseline", _CURATED, (2948096911, 4341627197578)),
+    _row("v4_dolma-v1_7_llama", "dolma-v1_7", "Dolma 1.7", _CURATED, (3403336408, 2604642372173)),
+    _row("v4_rpj_llama_s4", "rpj", "RedPajama", _CURATED, (931361530, 1385942948192)),
+    _row("v4_piletrain_llama", "piletrain", "Pile, training", _CURATED, (210607728, 383299322520)),
+    _row("v4_c4train_llama", "c4train", "C4, training", _CURATED, (364868892, 198079554945)),
+    _row("v4_dolma-v1_6-sample_llama", "dolma-v1_6-sample", "Dolma 1.6, sample", _CURATED,
+         (13095416, 9178218956)),
+    _row("v4_dolmasample_olmo", "dolmasample", "Dolma 1.6, sample", _CURATED,
+         (13095416, 8039098124), "OLMo"),
+    _row("v4_pileval_llama", "pileval", "Pile, validation", _CURATED, (214670, 393769120)),
+    _row("v4_pileval_gpt2", "pileval-gpt2", "Pile, validation", _CURATED, (214670, 383326404),
+         "GPT-2"),
+)  # fmt: skip
+
+INFINI_GRAM = HostedService(
+    name="infini-gram",
+    protocol="infini-gram",
+    url="https://api.infini-gram.io/",
+    rate=1.0,
+    longest_context=10_000,
+    indexes=_TOKEN_INDEXES,
+)
+
+SERVICES: tuple[HostedService[Any], ...] = (INFINI_GRAM_MINI, INFINI_GRAM)
+
+
+def service_at(url: str) -> HostedService[Any] | None:
+    """Return the public service that has an address; None: another host has it."""
+    return next((service for service in SERVICES if service.url == url), None)
+
+
+def service_of(row: IndexRow | TokenIndexRow) -> HostedService[Any]:
+    """Return the service that has an index."""
+    return next(service for service in SERVICES if row in service.indexes)
+
+
+def byte_indexes() -> list[IndexRow]:
+    """Return the indexes over bytes of all services."""
+    rows = [row for service in SERVICES for row in service.indexes]
+    return [row for row in rows if isinstance(row, IndexRow)]
+
+
+def token_indexes() -> list[TokenIndexRow]:
+    """Return the indexes over tokens of all services."""
+    rows = [row for service in SERVICES for row in service.indexes]
+    return [row for row in rows if isinstance(row, TokenIndexRow)]
 
 
 def find_hosted(name: str) -> IndexRow | None:
-    """Return the index with this name, alias or other spelling, in any case."""
-    asked = name.lower().replace("cc-main-", "cc-")
-    for index in CATALOG:
+    """Return the index over bytes with this name, alias or other spelling, in any case."""
+    searched = name.lower().replace("cc-main-", "cc-")
+    for index in byte_indexes():
         short = (spelling.removeprefix("v2_") for spelling in index.spellings)
-        if asked in {index.alias, *index.spellings, *short}:
+        if searched in {index.alias, *index.spellings, *short}:
             return index
     return None
 
 
+def find_token_index(name: str) -> TokenIndexRow | None:
+    """Return the index over tokens with this name or alias, in any case."""
+    searched = TOKEN_PREFIX + name.lower()
+    return next((row for row in token_indexes() if searched in {row.name.lower(), row.alias}), None)
+
+
 def nearest_names(name: str) -> list[str]:
     """Suggest names for an unknown index: those it begins, those with a word of it, the nearest."""
-    hosted = [name for index in CATALOG for name in (index.alias, index.name)]
-    names, asked = ["python", "paper", *hosted], name.lower()
-    begun = [name for name in names if asked and name.startswith(asked)]
+    hosted = [name for index in byte_indexes() for name in (index.alias, index.name)]
+    names, searched = ["python", "paper", *hosted], name.lower()
+    begun = [name for name in names if searched and name.startswith(searched)]
     # Not in a path: train.jsonl is none of the indexes.
-    words = [] if re.search(r"[./\\]", name) else re.findall(r"[a-z]{3,}", asked)
-    alike = [index.alias for index in CATALOG if any(map(index.has_word, words))]
+    words = [] if re.search(r"[./\\]", name) else re.findall(r"[a-z]{3,}", searched)
+    alike = [index.alias for index in byte_indexes() if any(map(index.has_word, words))]
     return begun[:3] or [*filter(None, [nearest(name, names)])] or alike[:3]
+
+
+def near_token_names(name: str) -> list[str]:
+    """Return the aliases of indexes over tokens that look most like an unknown name."""
+    aliases = {row.alias.removeprefix(TOKEN_PREFIX): row.alias for row in token_indexes()}
+    begun = [alias for short, alias in aliases.items() if name and short.startswith(name.lower())]
+    return begun or [aliases[alias] for alias in get_close_matches(name.lower(), aliases, 2)]

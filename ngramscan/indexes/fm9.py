@@ -26,9 +26,9 @@ from ngramscan.index_files.fm9.reader import (
 )
 from ngramscan.indexes.base import (
     Cost,
-    DocumentsOf,
     IndexSize,
-    MatchStarts,
+    Locates,
+    MatchesSuffixes,
     Occurrences,
     Place,
     QueryCount,
@@ -38,6 +38,7 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.cutting import cut_ends
+from ngramscan.indexes.kinds import FM9
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
 from ngramscan.stopping import on_any_thread
@@ -64,10 +65,6 @@ class Fm9Index:
     unit: Unit = "bytes"
     longest_context = 1 << 40
     """Documents are shown whole."""
-    documents_of: DocumentsOf | None = None
-    document_counts = None
-    excerpts = None
-    match_starts: MatchStarts | None = None
 
     def __init__(
         self,
@@ -185,7 +182,7 @@ class Fm9Index:
         )
 
 
-class LocalFm9Index(Fm9Index):
+class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes):
     """An index whose files are on this machine: an occurrence is placed in 30 µs or so."""
 
     def __init__(
@@ -193,12 +190,11 @@ class LocalFm9Index(Fm9Index):
     ) -> None:
         super().__init__(name, shards, partial(find_in_all, shards), progress, readers)
         self._local = shards
-        self.documents_of, self.match_starts = self._documents_of, self._match_starts
 
     def _compile(self) -> None:
         compile_reader(self._local[0], self._progress)
 
-    def _match_starts(self, texts: Sequence[bytes], ends: Sequence[Integers]) -> list[Integers]:
+    def match_starts(self, texts: Sequence[bytes], ends: Sequence[Integers]) -> list[Integers]:
         """Return where the longest match with each end begins in each text."""
         self._compile()
         self._progress.expect(len(texts), "texts")
@@ -214,7 +210,7 @@ class LocalFm9Index(Fm9Index):
             self._progress.advance(len(some), "texts")
         return found
 
-    def _documents_of(self, found: Occurrences) -> Integers:
+    def documents_of(self, found: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""
         self._compile()
         self._progress.expect(found.occurrences, "occurrences")
@@ -232,7 +228,7 @@ class LocalFm9Index(Fm9Index):
 def open_fm9(directory: Path, progress: Progress, allow_partial: bool = False) -> LocalFm9Index:
     """Open the index in a folder, which is a shard or contains shards."""
     shards = open_shards(directory, allow_partial)
-    return LocalFm9Index(f"fm9:{directory}", shards, progress, usable_cores())
+    return LocalFm9Index(FM9.spec_of(directory), shards, progress, usable_cores())
 
 
 def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:

@@ -24,6 +24,7 @@ from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
     CountSource,
+    FindsSpans,
     FoundMatches,
     IndexSize,
     Occurrences,
@@ -37,6 +38,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.fm9 import Fm9Index
 from ngramscan.indexes.http.replies import is_size
+from ngramscan.indexes.kinds import FM9
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
 from ngramscan.messages import OptionUse, counted
@@ -69,7 +71,7 @@ Item = TypeVar("Item", bound=Hashable)
 T = TypeVar("T")
 
 
-class InPlaceIndex:
+class InPlaceIndex(FindsSpans):
     """Counts occurrences exactly and shows any of them, in index files that are not copied.
 
     They are opened for the first question that the journal can't answer.
@@ -77,10 +79,6 @@ class InPlaceIndex:
 
     unit: Unit = "bytes"
     longest_context = Fm9Index.longest_context
-    documents_of = None  # an occurrence takes dozens of requests
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(
         self,
@@ -90,7 +88,7 @@ class InPlaceIndex:
         options: IndexOptions,
         progress: Progress,
     ) -> None:
-        self.name = f"fm9:{shown(url).rstrip('/')}"
+        self.name = FM9.spec_of(shown(url).rstrip("/"))
         self._url, self._ranges, self._journal = url, ranges, journal
         self._options, self._progress = options, progress
         self._index: Fm9Index | None = None

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ngramscan.errors import InputError
-from ngramscan.indexes.catalog import DEFAULT_URL
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI
 from ngramscan.messages import OptionUse
 from ngramscan.options import FASTEST, LONGEST_S, READING, SERVICE, WHAT, WHERE, Option
 from ngramscan.reading.formats import InputFormat
@@ -151,7 +151,7 @@ class IndexOptions(SamplingOptions):
 
     heading: ClassVar[str] = SERVICE
 
-    api_url: Annotated[str, Option(metavar="URL", is_rare=True)] = DEFAULT_URL
+    api_url: Annotated[str, Option(metavar="URL", is_rare=True)] = INFINI_GRAM_MINI.url
     concurrency: Annotated[int | None, Option(least=1, is_rare=True)] = None
     rate: Annotated[float | None, Option(metavar="N", least=0, most=FASTEST, is_rare=True)] = None
     timeout_s: Annotated[

@@ -15,6 +15,7 @@ from ngramscan.corpora.folders import is_hidden
 from ngramscan.corpora.formats import format_of
 from ngramscan.corpora.text import python_files
 from ngramscan.errors import InputError
+from ngramscan.indexes.kinds import PYTHON, SCAN, IndexKind, kind_of
 from ngramscan.indexes.opening import split_specs
 from ngramscan.reading.streams import (
     STANDARD_INPUT,
@@ -23,8 +24,6 @@ from ngramscan.reading.streams import (
 )
 from ngramscan.remote.stores import is_remote
 
-_CORPUS = "scan:"
-_KINDS = (_CORPUS, "fm9:", "tokens:")
 _LOCAL_PROTOCOLS = ("file", "local")
 """The names that fsspec has for files of this machine."""
 
@@ -35,7 +34,7 @@ def local_files(spec: str) -> Iterator[Path]:
     A missing path is not reported here, but where it is opened.
     """
     for part, kind, place in _parts_of(spec):
-        if part == "python":
+        if PYTHON.names(part):
             yield from (Path(file.path) for file in python_files())
         elif is_stream(place):
             yield STANDARD_INPUT if names_standard_input(place) else Path(place)
@@ -58,8 +57,8 @@ def is_read(
     are hidden or that `excluded` names, and those of unknown formats if `skips_unknown`.
     """
     for kind, place in _local_places(spec):
-        is_there = _matches_glob(place, file) or _is_in_folder(place, file, kind == _CORPUS)
-        is_left_out = kind == _CORPUS and (
+        is_there = _matches_glob(place, file) or _is_in_folder(place, file, kind is SCAN)
+        is_left_out = kind is SCAN and (
             matches(str(file), excluded or ())
             or bool(skips_unknown and form is None and format_of(str(file)) is None)
         )
@@ -68,15 +67,14 @@ def is_read(
     return False
 
 
-def _parts_of(spec: str) -> Iterator[tuple[str, str, str]]:
+def _parts_of(spec: str) -> Iterator[tuple[str, IndexKind | None, str]]:
     """Yield the parts of a spec, with the kind and the place of each."""
     for part in split_specs([spec]):
-        kind = next((kind for kind in _KINDS if part.startswith(kind)), "")
-        place = part.removeprefix(kind)
-        yield part, kind, place
+        kind = kind_of(part)
+        yield part, kind, kind.place_in(part) if kind and kind.is_of_files else part
 
 
-def _local_places(spec: str) -> Iterator[tuple[str, str]]:
+def _local_places(spec: str) -> Iterator[tuple[IndexKind | None, str]]:
     """Yield the kind and place of each part of a spec that is in files of this machine."""
     for _, kind, place in _parts_of(spec):
         if is_remote(place):
@@ -119,7 +117,7 @@ def _match_parts(patterns: Sequence[str], names: Sequence[str]) -> bool:
     return is_alike and _match_parts(patterns[1:], names[1:])
 
 
-def _files_at_url(url: str, kind: str) -> Iterator[Path]:
+def _files_at_url(url: str, kind: IndexKind | None) -> Iterator[Path]:
     for path in _local_paths_in(url):
         yield from _files_at(path, kind)
 
@@ -134,13 +132,13 @@ def _local_paths_in(url: str) -> Iterator[str]:
             yield link
 
 
-def _files_at(place: str, kind: str) -> Iterator[Path]:
+def _files_at(place: str, kind: IndexKind | None) -> Iterator[Path]:
     listed = place.removeprefix("@")
     path = Path(os.path.expanduser(listed))
     if path.exists():
         yield path
     if path.is_dir():
-        if kind != "scan:":  # shards may be links to folders, which a corpus leaves out
+        if kind is not SCAN:  # shards may be links to folders, which a corpus leaves out
             yield from (inner for inner in path.iterdir() if inner.is_symlink())
         return
     if path.exists() and listed == place and not listed.endswith(LISTS):

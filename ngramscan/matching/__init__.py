@@ -3,7 +3,7 @@
 from ngramscan.matching.engines import (
     Engine,
     Hit,
-    Text,
+    TextBytes,
     aho_corasick_engine,
     compile_engine,
     count_by_brute_force,
@@ -15,6 +15,14 @@ from ngramscan.matching.engines import (
 from ngramscan.matching.matcher import Counts, Matcher, count_texts
 from ngramscan.matching.normalization import Normalization, normalized
 
-__all__ = ["Counts", "Engine", "Hit", "Matcher", "Normalization", "Text", "aho_corasick_engine"]
+__all__ = [
+    "Counts",
+    "Engine",
+    "Hit",
+    "Matcher",
+    "Normalization",
+    "TextBytes",
+    "aho_corasick_engine",
+]
 __all__ += ["compile_engine", "count_by_brute_force", "count_texts", "find_starts", "gram_engine"]
 __all__ += ["hyperscan_engine", "least_distance", "normalized"]

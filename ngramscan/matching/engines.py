@@ -14,17 +14,17 @@ from typing import AnyStr, NamedTuple
 import ahocorasick_rs
 
 MANY = 500
-"""From so many literals on, our own engine is faster than Hyperscan."""
+"""With at least this many literals, our own engine is faster than Hyperscan."""
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
 _HYPERSCAN_LITERAL_BYTES = 4000
-"""It takes expressions of 16,000 characters; those of longer literals need not be written."""
+"""Hyperscan takes expressions of up to 16,000 characters; longer literals are not tried."""
 _DFA_LITERAL_BYTES = 1000
-"""For a longer literal that repeats itself, making it takes the square of the length."""
+"""Longer repetitive literals would take quadratic time to compile."""
 _COMPARED_AGAIN = 64
-"""How often the bytes of a text may be compared with those of one literal."""
+"""Limit of how often a byte of a text is compared with one literal."""
 
-Text = bytes | memoryview
+TextBytes = bytes | memoryview
 Hit = Callable[..., None]
 """Called for each occurrence with the number of its literal; engines pass more, to be ignored."""
 
@@ -33,7 +33,7 @@ class Engine(NamedTuple):
     """Finds literals in texts. One per thread; can't be pickled."""
 
     name: str
-    scan: Callable[[Text, Hit], None]
+    scan: Callable[[TextBytes, Hit], None]
     """Calls `hit` once for each occurrence."""
     scan_all: Callable[[Sequence[bytes], Hit, Callable[[], None]], None] | None = None
     """The same for many texts, where that is faster; the last argument is called before the hits of
@@ -59,7 +59,7 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
         return None  # literals that are over another of its limits
     database.scratch = hyperscan.Scratch(database)
 
-    def scan(text: Text, hit: Hit) -> None:
+    def scan(text: TextBytes, hit: Hit) -> None:
         # It accepts memory views, though its stubs only list bytes.
         database.scan(text, match_event_handler=hit)  # type: ignore[type-var]
 
@@ -76,7 +76,7 @@ def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) ->
         implementation=forms.DFA if is_small else forms.ContiguousNFA,
     )
 
-    def scan(text: Text, hit: Hit) -> None:
+    def scan(text: TextBytes, hit: Hit) -> None:
         searched = bytes(text).lower() if ignore_case else text  # ASCII only, as Hyperscan
         for number, _, _ in automaton.find_matches_as_indexes(searched, overlapping=True):
             hit(number)
@@ -89,29 +89,35 @@ def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
     from ngramscan.matching.grams import GRAM_WORDS, Grams, least_bytes  # numpy is slow to import
 
     numbered = [(literal.lower() if ignore_case else literal) for literal in literals]
-    left, groups = list(range(len(literals))), list[tuple[Grams, list[int]]]()
+    short_literals, groups = list(range(len(literals))), list[tuple[Grams, list[int]]]()
     for words in GRAM_WORDS:
-        long = [number for number in left if len(literals[number]) >= least_bytes(words)]
-        left = [number for number in left if len(literals[number]) < least_bytes(words)]
+        long = [number for number in short_literals if len(literals[number]) >= least_bytes(words)]
+        short_literals = [
+            number for number in short_literals if len(literals[number]) < least_bytes(words)
+        ]
         if long:
             groups.append((Grams([numbered[number] for number in long], words), long))
-    beside = _compile_small([literals[number] for number in left], ignore_case) if left else None
+    short_engine = (
+        _compile_small([literals[number] for number in short_literals], ignore_case)
+        if short_literals
+        else None
+    )
 
     def scan_all(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
         searched = [text.lower() for text in texts] if ignore_case else texts
-        found = [(grams.find(searched), numbers) for grams, numbers in groups]
+        by_group = [(grams.find(searched), numbers) for grams, numbers in groups]
         for place, text in enumerate(texts):
             present = [
                 numbers[position]
-                for by_text, numbers in found
+                for by_text, numbers in by_group
                 for position in by_text.get(place, ())
             ]
-            if present or beside:
+            if present or short_engine:
                 next_text()
             for number in present:
                 hit(number)
-            if beside:
-                beside.scan(text, lambda number, *_: hit(left[number]))
+            if short_engine:
+                short_engine.scan(text, lambda number, *_: hit(short_literals[number]))
 
     return Engine("grams", lambda text, hit: scan_all([bytes(text)], hit, lambda: None), scan_all)
 

@@ -1,11 +1,11 @@
 """The parts of documents that may have something in common with given texts, in one pass.
 
-A token begins where two neighbouring bytes say so, whatever is around them: a shared part has the
-same tokens in a document as in a text, except at its ends. Tokens are words with the signs behind
-them, and characters beyond ASCII; single bytes, where a window has too few of these. The grams of
-all windows, of three tokens, are in a table, and documents are looked up in it token by token. A
-run of grams counts if one has the bytes before it that the first of a window has, and one those
-behind it. Too much is left rather than too little.
+Whether a token begins depends only on two neighbouring bytes, so a shared part has the same tokens
+in a document as in a text, except at its ends. Tokens are words with the punctuation after them,
+and characters beyond ASCII; windows with too few of these are cut into single bytes. The grams of
+all windows, of three tokens, are in a hash table, in which documents are looked up token by token.
+A run of grams counts if one of them follows the same bytes as the first gram of a window, and one
+is followed by the same bytes as the last. There may be false positives, but no false negatives.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 _BETWEEN = b"\xff"
-"""Between documents; no text in UTF-8 has it."""
+"""Separates documents; never part of UTF-8."""
 _BESIDE = 8 * _BETWEEN
-"""So that numbers of eight bytes can be read before and behind each place of documents."""
+"""Padding, so that eight bytes can be read before and after each place of documents."""
 # Odd and without pattern: bits of the golden ratio, and constants of xxHash and wyhash.
 _FACTORS = np.array(
     [
@@ -34,9 +34,9 @@ _FACTORS = np.array(
     np.uint64,
 )
 _FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(9)], np.uint64)
-"""By a number of bytes: a mask of so many."""
+"""Masks of the first bytes of a word, by their number."""
 _SIDES = np.array([0, 1, 3, 8])
-"""Bytes beside the outermost grams of a window that are compared: as many of these as it has."""
+"""Numbers of bytes next to the outermost grams of a window that are compared, as it has room."""
 _WIDTHS = np.array([1, 2, 4, 8, 16])
 """Bytes of a window that are compared: as many of these as it has."""
 MOST_WIDE = 64
@@ -47,7 +47,7 @@ _PARTS = 3
 
 
 def _word_starts(data: Bytes) -> Flags:
-    """Tell where ASCII's letters, digits and `_` follow any other byte, and where others begin.
+    """Return where runs of ASCII letters, digits and `_` begin, and where other characters do.
 
     Each word of a text begins there, if not at the start of the text.
     """
@@ -66,7 +66,7 @@ def _every_byte(data: Bytes) -> Flags:
     return np.ones(len(data), np.bool_)
 
 
-class _Rule(NamedTuple):
+class _CutRule(NamedTuple):
     """How a text is cut into tokens."""
 
     starts: Callable[[Bytes], Flags]
@@ -75,16 +75,16 @@ class _Rule(NamedTuple):
     before: int
     """Bytes before the start of a token that make it one."""
     open: int
-    """Tokens that begin in a window and may end behind it."""
+    """Tokens that begin in a window and may end after it."""
 
 
 _RULES = (
-    _Rule(_word_starts, (3, 2, 1), before=1, open=1),
-    _Rule(_every_byte, (8, 3, 1), before=0, open=0),
+    _CutRule(_word_starts, (3, 2, 1), before=1, open=1),
+    _CutRule(_every_byte, (8, 3, 1), before=0, open=0),
 )
 
 
-class Excerpts:
+class ExcerptFinder:
     """Finds parts of documents that have all that they share with given texts."""
 
     def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers]) -> None:
@@ -92,12 +92,12 @@ class Excerpts:
 
         Parts of texts that matter are windows, and what windows cover that overlap or touch.
         """
-        joined, ranges = _joined(texts, windows)
-        self._layers = list[tuple[_Rule, list[_Layer]]]()
+        text, ranges = _joined(texts, windows)
+        self._layers = list[tuple[_CutRule, list[_Layer]]]()
         for rule in _RULES:
             if not len(ranges):
                 break
-            tokens, layers = _Tokens(joined, rule), list[_Layer]()
+            tokens, layers = _CutTokens(text, rule), list[_Layer]()
             first = np.searchsorted(tokens.starts, ranges[:, 0] + rule.before)
             last = np.searchsorted(tokens.starts[:-2], ranges[:, 1]) - rule.open
             for size in rule.sizes:
@@ -105,28 +105,28 @@ class Excerpts:
                 if is_whole.any():
                     columns = ranges[is_whole], first[is_whole], last[is_whole]
                     layers.append(_Layer(tokens, *columns, size))
-                ranges, first, last = (each[~is_whole] for each in (ranges, first, last))
+                ranges, first, last = (column[~is_whole] for column in (ranges, first, last))
             if layers:
                 self._layers.append((rule, layers))
 
     def find_in_all(self, documents: Iterable[bytes], at_once: int) -> list[bytes]:
-        """Return different parts of many documents, of about so many bytes of them at once."""
-        found, batch, size = dict[bytes, None](), list[bytes](), 0
+        """Return distinct excerpts of many documents, in batches of about `at_once` bytes."""
+        excerpts, batch, size = dict[bytes, None](), list[bytes](), 0
         for document in documents:
             batch.append(document)
             size += len(document)
             if size >= at_once:
-                found |= dict.fromkeys(self.find(batch))
+                excerpts |= dict.fromkeys(self.find(batch))
                 batch, size = [], 0
-        return [*found | dict.fromkeys(self.find(batch))]
+        return [*excerpts | dict.fromkeys(self.find(batch))]
 
     def find(self, documents: Sequence[bytes]) -> list[bytes]:
-        """Return parts of documents: each that is shared and has a window is in one of them."""
-        text, found = _beside_each_other(documents), [np.zeros((0, 2), np.int64)]
+        """Return excerpts of documents that contain all shared parts with a window."""
+        text, shared_places = _beside_each_other(documents), [np.zeros((0, 2), np.int64)]
         for rule, layers in self._layers:
-            tokens = _Tokens(text, rule)
-            found += [layer.find(tokens) for layer in layers]
-        places = np.concatenate(found)
+            tokens = _CutTokens(text, rule)
+            shared_places += [layer.find(tokens) for layer in layers]
+        places = np.concatenate(shared_places)
         places = places[np.argsort(places[:, 0])]
         reach = np.maximum.accumulate(places[:, 1])
         is_first = np.append(True, places[1:, 0] > reach[:-1])[: len(places)]
@@ -135,10 +135,10 @@ class Excerpts:
         return [text[start:stop] for start, stop in zip(starts, stops, strict=True)]
 
 
-class _Tokens:
-    """Joined texts cut into tokens, and two tokens behind these."""
+class _CutTokens:
+    """Joined texts cut into tokens, followed by two padding tokens."""
 
-    def __init__(self, text: bytes, rule: _Rule) -> None:
+    def __init__(self, text: bytes, rule: _CutRule) -> None:
         is_start = rule.starts(np.frombuffer(text, np.uint8))
         is_start[: len(_BESIDE)], is_start[-len(_BESIDE) :] = False, False
         is_start[-len(_BESIDE) :][:2] = True
@@ -150,7 +150,7 @@ class _Tokens:
         self._words &= _FIRST_BYTES.take(sizes, mode="clip")
 
     def hashes(self, size: int) -> Words:
-        """Return the hash of each gram of so many tokens, of up to eight bytes of each."""
+        """Return the hash of each gram of this many tokens, from up to eight bytes of each."""
         n = max(0, len(self._words) - size)
         hashes: Words = self._words[:n] * _FACTORS[0]
         for k in range(1, size):
@@ -168,7 +168,7 @@ class _Tokens:
 
 
 class HashTable:
-    """Some hashes, and one in a thousand others: bits, so that they have room in a cache."""
+    """A set of hashes as bits, which fit in a cache; one in a thousand is a false positive."""
 
     def __init__(self, hashes: Words) -> None:
         hashes = np.sort(hashes)  # np.unique takes ten times as long
@@ -182,15 +182,18 @@ class HashTable:
             hashes = _mixed(hashes)
 
     def find(self, hashes: Words) -> Integers:
-        """Return which of some hashes it has."""
-        found: Integers | None = None
+        """Return the places of the hashes that are in the set."""
+        passing: Integers | None = None
         for part in self._parts:
             places = (hashes >> self._shift).view(np.int64)
             bits = part.take(places >> 3, mode="clip") >> (places & 7).astype(np.uint8)
-            kept = (bits & 1).view(np.bool_).nonzero()[0]
-            hashes, found = _mixed(hashes[kept]), kept if found is None else found[kept]
-        assert found is not None
-        return found
+            in_part = (bits & 1).view(np.bool_).nonzero()[0]
+            hashes, passing = (
+                _mixed(hashes[in_part]),
+                in_part if passing is None else passing[in_part],
+            )
+        assert passing is not None
+        return passing
 
 
 def _mixed(hashes: Words) -> Words:
@@ -199,28 +202,30 @@ def _mixed(hashes: Words) -> Words:
 
 
 class _Layer:
-    """The grams of some windows, each of which has one whole at least."""
+    """The grams of some windows; each window has at least one whole gram."""
 
     def __init__(
-        self, tokens: _Tokens, windows: Integers, first: Integers, last: Integers, size: int
+        self, tokens: _CutTokens, windows: Integers, first: Integers, last: Integers, size: int
     ) -> None:
-        """Take the number of the first token of each window, and that behind its last whole one."""
+        """Take the range of whole tokens of each window."""
         self._size, hashes, n = size, tokens.hashes(size), len(tokens.starts)
         begin, end = (np.bincount(places, minlength=n) for places in (first, last - size + 1))
         self._grams = HashTable(hashes[np.flatnonzero(np.cumsum(begin - end) > 0)])
-        before, behind = tokens.starts[first] - windows[:, 0], windows[:, 1] - tokens.starts[last]
-        self._begin = _Sides(hashes[first], tokens.before(first), before)
-        self._end = _Sides(hashes[last - size], tokens.behind(last), behind)
+        before, after = tokens.starts[first] - windows[:, 0], windows[:, 1] - tokens.starts[last]
+        self._begin = _WindowSides(hashes[first], tokens.before(first), before)
+        self._end = _WindowSides(hashes[last - size], tokens.behind(last), after)
 
-    def find(self, tokens: _Tokens) -> Integers:
-        """Return start and end of what may be shared: runs of grams, and the tokens beside them."""
+    def find(self, tokens: _CutTokens) -> Integers:
+        """Return the ranges that may be shared: runs of grams with the adjacent tokens."""
         hashes = tokens.hashes(self._size)
         grams = self._grams.find(hashes)
         # Of each run from the first gram that a window may begin with; most runs have none.
         is_begin = self._begin.has(hashes[grams], tokens.before(grams))
         numbers = np.arange(len(grams))
-        begun = np.maximum.accumulate(np.where(is_begin, numbers, -1))
-        grams = grams[begun >= np.maximum.accumulate(np.where(_is_run_start(grams), numbers, 0))]
+        last_begin = np.maximum.accumulate(np.where(is_begin, numbers, -1))
+        grams = grams[
+            last_begin >= np.maximum.accumulate(np.where(_is_run_start(grams), numbers, 0))
+        ]
         # To the last that one may end with.
         is_end = self._end.has(hashes[grams], tokens.behind(grams + self._size))
         runs = np.flatnonzero(_is_run_start(grams))
@@ -234,55 +239,58 @@ def _is_run_start(numbers: Integers) -> Flags:
     return np.append(True, numbers[1:] > numbers[:-1] + 1)[: numbers.size]
 
 
-class _Sides:
-    """The first or the last grams of windows with the bytes beside them."""
+class _WindowSides:
+    """The first or the last grams of windows with the adjacent bytes."""
 
-    def __init__(self, hashes: Words, beside: Words, sizes: Integers) -> None:
+    def __init__(self, hashes: Words, adjacent: Words, sizes: Integers) -> None:
         classes = _SIDES[np.searchsorted(_SIDES, sizes, "right") - 1]
         self._sizes = np.unique(classes)[:, None]
-        self._table = HashTable(_with_side(hashes, beside, classes))
+        self._table = HashTable(_with_side(hashes, adjacent, classes))
 
-    def has(self, hashes: Words, beside: Words) -> Flags:
-        found = np.zeros(len(hashes), np.bool_)
-        joined = _with_side(hashes, beside, self._sizes).ravel()
-        found[self._table.find(joined) % len(hashes)] = True
-        return found
+    def has(self, hashes: Words, adjacent: Words) -> Flags:
+        is_present = np.zeros(len(hashes), np.bool_)
+        side_hashes = _with_side(hashes, adjacent, self._sizes).ravel()
+        is_present[self._table.find(side_hashes) % len(hashes)] = True
+        return is_present
 
 
-def _with_side(hashes: Words, beside: Words, size: Integers) -> Words:
-    joined: Words = (hashes ^ (beside & _FIRST_BYTES[size]) * _FACTORS[1]) * _FACTORS[2]
-    return joined
+def _with_side(hashes: Words, adjacent: Words, size: Integers) -> Words:
+    side_hashes: Words = (hashes ^ (adjacent & _FIRST_BYTES[size]) * _FACTORS[1]) * _FACTORS[2]
+    return side_hashes
 
 
 def possible_windows(
     parts: Sequence[bytes], texts: Sequence[bytes], windows: Sequence[Integers]
 ) -> list[Flags]:
-    """Return of each window of each text whether it may be in a part.
+    """Return for each window of each text whether it may occur in a part.
 
-    All that is compared of it has to be there: 16 bytes or half of it, from some places on.
+    All compared pieces of it have to occur: 16 bytes, or half of the window, at several offsets.
     """
-    shown, (joined, ranges) = _beside_each_other(parts), _joined(texts, windows)
+    documents, (text, ranges) = _beside_each_other(parts), _joined(texts, windows)
     is_possible = np.zeros(len(ranges), np.bool_)
     for wide, of_width in by_width(ranges[:, 1] - ranges[:, 0], _WIDTHS):
-        left = of_width
-        known = HashTable(wide_hashes(shown, slice(max(0, len(shown) - wide + 1)), wide))
+        candidates = of_width
+        table = HashTable(wide_hashes(documents, slice(max(0, len(documents) - wide + 1)), wide))
         for offset in _COMPARED:
-            starts = np.minimum(ranges[left, 0] + offset, ranges[left, 1] - wide)
-            left = left[known.find(wide_hashes(joined, starts, wide))]
-        is_possible[left] = True
+            starts = np.minimum(ranges[candidates, 0] + offset, ranges[candidates, 1] - wide)
+            candidates = candidates[table.find(wide_hashes(text, starts, wide))]
+        is_possible[candidates] = True
     firsts = accumulate(map(len, windows), initial=0)
-    return [is_possible[at : at + len(each)] for at, each in zip(firsts, windows, strict=False)]
+    return [
+        is_possible[at : at + len(windows_of_text)]
+        for at, windows_of_text in zip(firsts, windows, strict=False)
+    ]
 
 
 def by_width(sizes: Integers, widths: Integers) -> Iterator[tuple[int, Integers]]:
-    """Yield each width with the numbers of windows that have so many bytes, but not the next."""
+    """Yield each width with the numbers of the windows for which it is the largest that fits."""
     classes = np.searchsorted(widths, sizes, "right") - 1
     for number in np.unique(classes).tolist():
         yield int(widths[number]), np.flatnonzero(classes == number)
 
 
 def wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
-    """Return the hashes of 1, 2, 4 or eight times some bytes, from some places of a text on."""
+    """Return the hashes of 1, 2, 4 or a multiple of 8 bytes at some places of a text."""
     words = np.ndarray((len(text) - 7,), "<u8", text, strides=(1,))
     hashes: Words = (words[starts] & _FIRST_BYTES[min(wide, 8)]) * _FACTORS[0]
     for number in range(1, wide // 8):
@@ -291,11 +299,13 @@ def wide_hashes(text: bytes, starts: Integers | slice, wide: int) -> Words:
 
 
 def _joined(texts: Sequence[bytes], windows: Sequence[Integers]) -> tuple[bytes, Integers]:
-    """Return texts as one, and start and end of all their windows in it."""
+    """Join texts; return them with the start and end of all their windows."""
     sizes = (len(text) + len(_BETWEEN) for text in texts)
     firsts = accumulate(sizes, initial=len(_BESIDE + _BETWEEN))
-    placed = [each + first for each, first in zip(windows, firsts, strict=False)]
-    return _beside_each_other(texts), np.concatenate([np.zeros((0, 2), np.int64), *placed])
+    shifted = [
+        windows_of_text + first for windows_of_text, first in zip(windows, firsts, strict=False)
+    ]
+    return _beside_each_other(texts), np.concatenate([np.zeros((0, 2), np.int64), *shifted])
 
 
 def _beside_each_other(texts: Iterable[bytes]) -> bytes:

@@ -1,7 +1,7 @@
-"""Forms of writing that a reader takes for the same text, made alike step by step.
+"""Fold different spellings of the same text into one, step by step.
 
-A step replaces what an expression matches. So the same steps fold documents, and entries of a
-benchmark of which the place of each character has to be known.
+A step replaces the matches of an expression. The same steps fold documents, and benchmark entries,
+for which the source position of each character is tracked.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from ngramscan.matching.words import marks
 Replacement = Callable[[re.Match[str]], str]
 
 
-class Step(NamedTuple):
+class FoldingStep(NamedTuple):
     """An expression, and what replaces its matches."""
 
     signs: Sequence[str]
-    """A text without any of these is left as it is; none: every text may change."""
+    """A text without any of these is not changed; if empty, every text may change."""
     pattern: re.Pattern[str]
     replacement: Replacement
 
@@ -34,20 +34,20 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PlacedText:
-    """A text made from another, and where each of its characters is in that."""
+    """A text made from another, with the source position of each character."""
 
     text: str
     starts: list[int]
     """The first character of the other text that each one was made from."""
     stops: list[int]
-    """The one behind the last."""
+    """The end (exclusive) of the characters that each one was made from."""
 
     @classmethod
     def unchanged(cls, text: str) -> PlacedText:
         """Return a text as it is."""
         return cls(text, [*range(len(text))], [*range(1, len(text) + 1)])
 
-    def replaced(self, step: Step) -> PlacedText:
+    def replaced(self, step: FoldingStep) -> PlacedText:
         """Return the text after a step."""
         if not step.applies_to(self.text):
             return self
@@ -63,7 +63,7 @@ class PlacedText:
         return PlacedText("".join(parts), starts + self.starts[place:], stops + self.stops[place:])
 
 
-def replaced(text: str, steps: Iterable[Step]) -> str:
+def replaced(text: str, steps: Iterable[FoldingStep]) -> str:
     """Return a text after some steps."""
     for step in steps:
         if step.applies_to(text):
@@ -86,10 +86,10 @@ _OTHER_TAGS = (
     *("section", "select", "style", "summary", "sup", "table", "tbody", "td", "textarea", "tfoot"),
     *("th", "thead", "title", "tr", "ul", "video"),
 )
-"""A browser shows what is before and behind them apart: in lines, cells, or higher."""
+"""Tags around which a browser separates text: by lines, table cells, or as superscripts."""
 _FLAGS = "async|checked|controls|defer|disabled|hidden|nowrap|open|readonly|required|selected"
 _VALUE = r"""\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=`]++)"""
-# Attributes have values, so that `a <b and c> d` is no tag.
+# Attributes need values, so `a <b and c> d` is not a tag.
 _TAG = re.compile(
     rf"</?(?P<name>{'|'.join(_INLINE_TAGS + _OTHER_TAGS)})"
     rf"(?:\s++(?:[\w:@.-]++{_VALUE}|(?:{_FLAGS})(?![\w-])))*+\s*+/?>",
@@ -107,13 +107,13 @@ def _without_tag(match: re.Match[str]) -> str:
     return "" if match["name"].lower() in _INLINE_TAGS else "\n"
 
 
-_UNESCAPE = Step(("&",), _ENTITY, lambda match: html.unescape(match[0]))
+_UNESCAPE = FoldingStep(("&",), _ENTITY, lambda match: html.unescape(match[0]))
 _MARKUP = (
     _UNESCAPE,
     _UNESCAPE,  # `&amp;nbsp;` was escaped twice
-    Step(("<!--",), _COMMENT, lambda _: ""),
-    Step(("<",), _TAG, _without_tag),
-    Step(("](",), _LINK_TARGET, lambda _: "]"),
+    FoldingStep(("<!--",), _COMMENT, lambda _: ""),
+    FoldingStep(("<",), _TAG, _without_tag),
+    FoldingStep(("](",), _LINK_TARGET, lambda _: "]"),
 )
 
 # Characters
@@ -128,18 +128,18 @@ fillers, and the line that makes Arabic words longer.
 Source: Default_Ignorable_Code_Point of the Unicode Character Database, without jamo; and U+0640.
 """
 _HYPHEN_OF_LINE = re.compile(r"\u00ad(?=[ \t]*+[\r\n])")
-# `10²` is not 102, nor `1½` 11⁄2: they are apart, as in 10^2 and in 1 1/2.
+# `10²` must not become 102, nor `1½` 11⁄2; a space separates them.
 _RAISED = re.compile(r"[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u2079\u207f]+")
 _FRACTION = re.compile(r"[\u00bc-\u00be\u2150-\u215f\u2189]")
 _TRADE_MARK = re.compile(r"[\u2120\u2122]")
 _LETTER_APOSTROPHE = re.compile(r"[\u02bb\u02bc]")
 _CHARACTERS = (
-    Step(("\u00ad",), _HYPHEN_OF_LINE, lambda _: "-"),
-    Step((), re.compile(f"[{_INVISIBLE}]+"), lambda _: ""),
-    Step((), _RAISED, lambda match: f" {match[0]}"),
-    Step((), _FRACTION, lambda match: f" {match[0]}"),
-    Step(("\u2120", "\u2122"), _TRADE_MARK, lambda _: " "),
-    Step(("\u02bb", "\u02bc"), _LETTER_APOSTROPHE, lambda _: "'"),
+    FoldingStep(("\u00ad",), _HYPHEN_OF_LINE, lambda _: "-"),
+    FoldingStep((), re.compile(f"[{_INVISIBLE}]+"), lambda _: ""),
+    FoldingStep((), _RAISED, lambda match: f" {match[0]}"),
+    FoldingStep((), _FRACTION, lambda match: f" {match[0]}"),
+    FoldingStep(("\u2120", "\u2122"), _TRADE_MARK, lambda _: " "),
+    FoldingStep(("\u02bb", "\u02bc"), _LETTER_APOSTROPHE, lambda _: "'"),
 )
 
 _JAMO = "\u1160-\u11ff\ud7b0-\ud7ff\u314f-\u3163\uffc2-\uffdc"
@@ -147,15 +147,15 @@ _JAMO = "\u1160-\u11ff\ud7b0-\ud7ff\u314f-\u3163\uffc2-\uffdc"
 
 
 @cache
-def _compatible() -> Step:
+def _compatible() -> FoldingStep:
     """Return the step to Unicode's form NFKC, a character with its marks at a time."""
-    joined = f"[{marks()}{_JAMO}]"
-    cluster = re.compile(rf"{joined}+|[^{marks()}{_JAMO}]{joined}*", re.DOTALL)
-    return Step((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
+    joining = f"[{marks()}{_JAMO}]"
+    cluster = re.compile(rf"{joining}+|[^{marks()}{_JAMO}]{joining}*", re.DOTALL)
+    return FoldingStep((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
 
 
 def folded(text: str) -> str:
-    """Return a text without markup, in Unicode's form NFKC, without what can't be seen.
+    """Return a text without markup and invisible characters, in Unicode's form NFKC.
 
     >>> folded("<b>ｅﬃcient</b>&nbsp;ca\u00adfe\u0301 10² [so](http://a.b/c)")
     'efficient café 10 2 [so]'
@@ -168,7 +168,7 @@ def folded(text: str) -> str:
 
 def folded_places(text: str) -> PlacedText:
     """Return the same, and where each character comes from."""
-    placed = PlacedText.unchanged(text)
+    folded_text = PlacedText.unchanged(text)
     for step in (*_MARKUP, *_CHARACTERS, _compatible()):
-        placed = placed.replaced(step)
-    return placed
+        folded_text = folded_text.replaced(step)
+    return folded_text

@@ -1,10 +1,10 @@
 """Tens of thousands of literals in one pass.
 
-A gram is 32 bytes, and has a hash. Texts are looked at only at every eighth byte, where four
-numbers of 64 bits make the hash of the gram that begins there: a literal of 39 bytes or more has a
-gram that begins at such a byte, wherever the literal stands. So it needs a gram for each remainder
-of its place by eight. Shorter literals have grams of 16 bytes. Nearly all places of a text have the
-hash of no gram; numpy finds the others.
+A gram is 32 bytes, and has a hash. Texts are hashed only at every eighth byte, from four numbers of
+64 bits: a literal of 39 bytes or more contains a gram that begins at such a byte, wherever the
+literal is. So each literal needs a gram for each remainder of its position modulo eight. Shorter
+literals have grams of 16 bytes. At nearly all places the hash is not that of a gram; numpy finds
+the exceptions.
 """
 
 from __future__ import annotations
@@ -23,27 +23,27 @@ _FACTORS = np.array(
     [0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0x85EBCA77C2B2AE63], np.uint64
 )
 _MOST_OFFSETS = 32
-"""Grams of a literal, of which the rarest is taken for each remainder."""
+"""Candidate grams per remainder, from which the rarest is taken."""
 _MOST_BEHIND = 64
 _TALLY_BITS = 22
 _TABLES = 3
 _PLACES_AT_ONCE = 1 << 15
-"""So that what is computed of them stays in the cache of a core."""
+"""Small enough for intermediate results to stay in the cache of a core."""
 _ENTRIES_AT_ONCE = 1 << 20
 _LITERALS_AT_ONCE = 1 << 15
-"""So that memory follows from what is kept of them."""
+"""Bounds the memory of intermediate results."""
 
 Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 
 def least_bytes(gram_words: int) -> int:
-    """Return how long literals have to be for grams of so many words."""
+    """Return the minimum length of literals for grams of this many words."""
     return 8 * gram_words + _STEP - 1
 
 
 class Grams:
-    """Literals of at least so many bytes, and a gram of each for each remainder."""
+    """Literals of at least the minimum length, with a gram of each per remainder."""
 
     def __init__(self, literals: Sequence[bytes], gram_words: int) -> None:
         self._literals, self._gram_words = literals, gram_words
@@ -52,10 +52,12 @@ class Grams:
         self._heads, self._tails = words[starts], words[starts + self._sizes - 8]
         hashes, offsets = _rarest(words, starts, self._sizes, gram_words)
         owners = np.repeat(np.arange(len(literals)), _STEP)
-        # The word behind the gram, or the last one of the literal.
-        behind = np.minimum(offsets + 8 * gram_words, self._sizes[owners] - 8)
-        places = (owners * _MOST_OFFSETS + offsets) * _MOST_BEHIND + behind - offsets
-        entries = np.stack([hashes, places.view(np.uint64), words[starts[owners] + behind]], axis=1)
+        # The word after the gram, or the last one of the literal.
+        following = np.minimum(offsets + 8 * gram_words, self._sizes[owners] - 8)
+        places = (owners * _MOST_OFFSETS + offsets) * _MOST_BEHIND + following - offsets
+        entries = np.stack(
+            [hashes, places.view(np.uint64), words[starts[owners] + following]], axis=1
+        )
         self._entries = entries[np.argsort(hashes)]  # in one row, since rows are far apart
         # Each table has room for four times as many hashes, and is of other bits.
         bits = max(16, (4 * hashes.size).bit_length())
@@ -77,17 +79,17 @@ class Grams:
         buckets = (hashes >> self._tables[0][0]).view(np.int64)
         first = self._buckets[buckets].astype(np.int64)
         count = self._buckets[buckets + 1] - first
-        found: dict[int, list[int]] = {}
+        literals_by_text: dict[int, list[int]] = {}
         # A text that repeats one gram could be a candidate for all literals everywhere.
         parts = 1 + int(count.sum()) // _ENTRIES_AT_ONCE
         for part in np.array_split(np.flatnonzero(count), parts):
             columns = places[part], hashes[part], first[part], count[part]
             for text, literal in self._occurrences(together, ends, *columns):
-                found.setdefault(text, []).append(literal)
-        return found
+                literals_by_text.setdefault(text, []).append(literal)
+        return literals_by_text
 
     def _places(self, text: bytes) -> tuple[Integers, Words]:
-        """Return the places of a text whose hashes may be those of grams, and these."""
+        """Return the places of a text whose hashes may be those of grams, and their hashes."""
         words = np.frombuffer(text, "<u8", len(text) // 8)
         places, hashes = [], []
         # New arrays for each part would take as long as all that is computed.
@@ -99,17 +101,19 @@ class Grams:
             n = min(_PLACES_AT_ONCE, last - start)
             np.multiply(words[start : start + n], _FACTORS[0], out=values[:n])
             for k in range(1, self._gram_words):
-                behind = words[start + k : start + k + n]
-                values[:n] += np.multiply(behind, _FACTORS[k], out=bits[:n])
+                following = words[start + k : start + k + n]
+                values[:n] += np.multiply(following, _FACTORS[k], out=bits[:n])
             np.right_shift(values[:n], first, out=bits[:n])
             np.take(table, bits[:n].view(np.int64), out=is_gram[:n], mode="clip")
-            kept = np.flatnonzero(is_gram[:n])
-            found = values[kept]
-            for shift, other in others:
-                passed = np.flatnonzero(other[(found >> shift & self._mask).view(np.int64)])
-                kept, found = kept[passed], found[passed]
-            places.append((kept + start) * _STEP)
-            hashes.append(found)
+            numbers_in_part = np.flatnonzero(is_gram[:n])
+            gram_hashes = values[numbers_in_part]
+            for shift, other_table in others:
+                passed = np.flatnonzero(
+                    other_table[(gram_hashes >> shift & self._mask).view(np.int64)]
+                )
+                numbers_in_part, gram_hashes = numbers_in_part[passed], gram_hashes[passed]
+            places.append((numbers_in_part + start) * _STEP)
+            hashes.append(gram_hashes)
         if not places:
             return np.zeros(0, np.int64), np.zeros(0, np.uint64)
         return np.concatenate(places), np.concatenate(hashes)
@@ -123,25 +127,25 @@ class Grams:
         first: Integers,
         count: Integers,
     ) -> Iterator[tuple[int, int]]:
-        """Yield text and literal where a literal stands around its gram."""
+        """Yield text and literal for each gram that is part of its whole literal."""
         # `count` entries from `first` on, for each place.
         numbers = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
         entries, places, words = self._entries[numbers], np.repeat(places, count), _words(together)
-        behind = places + (entries[:, 1] % np.uint64(_MOST_BEHIND)).view(np.int64)
-        kept = np.flatnonzero(
+        following = places + (entries[:, 1] % np.uint64(_MOST_BEHIND)).view(np.int64)
+        chosen = np.flatnonzero(
             (entries[:, 0] == np.repeat(hashes, count))
-            & (entries[:, 2] == words[np.minimum(behind, len(words) - 1)])
+            & (entries[:, 2] == words[np.minimum(following, len(words) - 1)])
         )
-        grams, places = entries[kept, 1].view(np.int64) // _MOST_BEHIND, places[kept]
+        grams, places = entries[chosen, 1].view(np.int64) // _MOST_BEHIND, places[chosen]
         literals, offsets = np.divmod(grams, _MOST_OFFSETS)
         starts = places - offsets
         stops = starts + self._sizes[literals]
         texts = np.searchsorted(ends, places, "right")
         begins = np.where(texts, ends[texts - 1], 0)
-        kept = np.flatnonzero((starts >= begins) & (stops <= ends[texts]))
-        kept = kept[words[starts[kept]] == self._heads[literals[kept]]]
-        kept = kept[words[stops[kept] - 8] == self._tails[literals[kept]]]
-        columns = (column[kept].tolist() for column in (texts, literals, starts, stops))
+        chosen = np.flatnonzero((starts >= begins) & (stops <= ends[texts]))
+        chosen = chosen[words[starts[chosen]] == self._heads[literals[chosen]]]
+        chosen = chosen[words[stops[chosen] - 8] == self._tails[literals[chosen]]]
+        columns = (column[chosen].tolist() for column in (texts, literals, starts, stops))
         for text, literal, start, stop in zip(*columns, strict=True):
             if together[start:stop] == self._literals[literal]:
                 yield text, literal
@@ -155,7 +159,7 @@ def _words(data: bytes) -> Words:
 def _rarest(
     words: Words, starts: Integers, sizes: Integers, gram_words: int
 ) -> tuple[Words, Integers]:
-    """Return the hash and the offset of a gram per literal and remainder, of some the rarest.
+    """Return the hash and the offset of the rarest candidate gram per literal and remainder.
 
     Grams that many literals have, such as those of an indentation, are avoided: each place of a
     text with such a gram would have to be compared with all of them.

@@ -1,7 +1,7 @@
-"""The longest parts from a few places of a long text that documents have, by searching halves.
+"""The longest matches at a few places of a long text in documents, by binary search.
 
-Whether a document has a part is answered by a search in linear time, and quickly. To order all
-places takes a hundred times as long, which pays only for many starts.
+Whether a document contains a substring takes one fast search in linear time. Sorting all suffixes
+takes a hundred times as long, which pays off only for many starts.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from ngramscan.matching.seeds import Integers
 
 _SEARCHES = 256
-"""As many searches of a text take half of the time of ordering it."""
+"""This many searches of a text take half the time of sorting it."""
 _BETWEEN = b"\xff"
-"""Between documents; no text in UTF-8 has it."""
+"""Separates documents; never part of UTF-8."""
 
 
 def are_few(text: bytes, windows: Integers, document_bytes: int) -> bool:
@@ -25,29 +25,29 @@ def are_few(text: bytes, windows: Integers, document_bytes: int) -> bool:
 
 
 def longest_by_halving(text: bytes, windows: Integers, documents: Sequence[bytes]) -> Integers:
-    """Return the bytes of the longest part from the start of each window that a document has.
+    """Return the length of the longest match at the start of each window, in bytes.
 
-    Windows are in the order of their starts. Where no document has the window, it is 0.
+    Windows are sorted by their starts. If no document contains the whole window, the length is 0.
     """
     searched = _BETWEEN.join(documents)
     lengths, reach = np.zeros(len(windows), np.int64), 0
     for number, (start, stop) in enumerate(windows.tolist()):
-        # What follows in a longer part occurs, too.
+        # A window within an earlier match also occurs.
         if reach >= stop or text[start:stop] in searched:
             reach = _reach(text, start, max(reach, stop), searched)
             lengths[number] = reach - start
     return lengths
 
 
-def _reach(text: bytes, start: int, known: int, searched: bytes) -> int:
-    """Return where the longest part from a place on ends; that to `known` occurs."""
+def _reach(text: bytes, start: int, longest_known: int, searched: bytes) -> int:
+    """Return the end of the longest match at a place; the part up to `longest_known` occurs."""
     if text[start:] in searched:
         return len(text)
     beyond = len(text)
-    while beyond - known > 1:
-        middle = (known + beyond) // 2
+    while beyond - longest_known > 1:
+        middle = (longest_known + beyond) // 2
         if text[start:middle] in searched:
-            known = middle
+            longest_known = middle
         else:
             beyond = middle
-    return known
+    return longest_known

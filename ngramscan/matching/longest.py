@@ -1,10 +1,10 @@
-"""The longest parts of texts that occur in documents, however often these repeat themselves.
+"""The longest matches of texts in documents, in bounded time for repetitive documents, too.
 
-Each place of texts and documents gets a rank, by the eight bytes from there on, then by twice as
-many again and again, as long as a text shares so much with a document; only places that share it
-are ordered anew. The document's place that shares most with a text's is next to it in this order.
-So the time grows with the length of what is compared, times the logarithm of the longest shared
-part, and not with the number of matches.
+Each place of texts and documents gets a rank by its next eight bytes, then by 16, 32 and so on, as
+long as a text shares that many with a document; only places that share them are sorted again. The
+best match of a place in a text is its neighbour in this order. So the time is proportional to the
+length of texts and documents times the logarithm of the longest match, not to the number of
+matches.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from ngramscan.matching.seeds import (
 
 Ranks = NDArray[np.int32]
 _BETWEEN = b"\xff"
-"""Behind each text and document; no text in UTF-8 has it."""
+"""Follows each text and document; never part of UTF-8."""
 _AT_ONCE = 1 << 22
-"""Bytes of texts and of documents that are ordered together: some 50 times as much memory."""
+"""Bytes of texts and of documents that are sorted together; takes some 50 times the memory."""
 _PAIRS_PER_BYTE = 2
 """Pairs of windows and places that are compared for each byte of texts and documents."""
 
@@ -39,9 +39,9 @@ _PAIRS_PER_BYTE = 2
 def longest_matches(
     texts: Sequence[bytes], windows: Sequence[Integers], documents: Sequence[bytes]
 ) -> list[Integers]:
-    """Return the bytes of the longest part from the start of each window that a document has.
+    """Return the length of the longest match at the start of each window, in bytes.
 
-    Where no document has the window, they may be fewer than that, or none.
+    If no document contains the whole window, the result may be too small, down to 0.
 
     Parameters
     ----------
@@ -52,23 +52,23 @@ def longest_matches(
     documents : sequence of bytes
         The documents; some may not be UTF-8.
     """
-    lengths = [np.zeros(len(each), np.int64) for each in windows]
+    lengths = [np.zeros(len(windows_of_text), np.int64) for windows_of_text in windows]
     compared, document_bytes = list[int](), sum(map(len, documents))
-    for number, each in enumerate(windows):
-        if not len(each):
+    for number, windows_of_text in enumerate(windows):
+        if not len(windows_of_text):
             continue
-        if are_few(texts[number], each, document_bytes):
-            lengths[number] = longest_by_halving(texts[number], each, documents)
+        if are_few(texts[number], windows_of_text, document_bytes):
+            lengths[number] = longest_by_halving(texts[number], windows_of_text, documents)
         else:
             compared.append(number)
-    for some in _groups([texts[number] for number in compared], _AT_ONCE):
-        numbers = compared[some.start : some.stop]
-        joined = _Joined([texts[n] for n in numbers], [windows[n] for n in numbers])
-        longest = np.zeros(len(joined.starts), np.int64)
-        for others in _groups(documents, max(_AT_ONCE, len(joined.content))):
-            shown = documents[others.start : others.stop]
-            longest = np.maximum(longest, _longest_in(joined, shown))
-        longest = np.minimum(longest, joined.stops - joined.starts)
+    for text_group in _groups([texts[number] for number in compared], _AT_ONCE):
+        numbers = compared[text_group.start : text_group.stop]
+        texts_together = _Joined([texts[n] for n in numbers], [windows[n] for n in numbers])
+        longest = np.zeros(len(texts_together.starts), np.int64)
+        for others in _groups(documents, max(_AT_ONCE, len(texts_together.content))):
+            group = documents[others.start : others.stop]
+            longest = np.maximum(longest, _longest_in(texts_together, group))
+        longest = np.minimum(longest, texts_together.stops - texts_together.starts)
         ends = np.cumsum([len(windows[number]) for number in numbers])
         for number, of_text in zip(numbers, np.split(longest, ends[:-1]), strict=True):
             lengths[number] = of_text
@@ -76,7 +76,7 @@ def longest_matches(
 
 
 def _groups(texts: Sequence[bytes], at_once: int) -> Iterator[range]:
-    """Yield the numbers of successive texts that together have about so many bytes."""
+    """Yield ranges of successive texts with about this many bytes in all."""
     first, size = 0, 0
     for number, text in enumerate(texts):
         size += len(text)
@@ -88,14 +88,14 @@ def _groups(texts: Sequence[bytes], at_once: int) -> Iterator[range]:
 
 
 class _Joined:
-    """Texts as one, and all their windows in it."""
+    """Joined texts, with all their windows."""
 
     def __init__(self, texts: Sequence[bytes], windows: Sequence[Integers]) -> None:
         self.content = b"".join(text + _BETWEEN for text in texts)
-        sizes = [len(each) for each in windows]
+        sizes = [len(windows_of_text) for windows_of_text in windows]
         lengths = (len(text) + len(_BETWEEN) for text in texts)
         self.begins = np.array([*accumulate(lengths, initial=0)])
-        """Where each text begins; at last, the length of all."""
+        """Where each text begins, followed by the total length."""
         self.texts = np.repeat(np.arange(len(texts)), sizes)
         """The number of the text of each window."""
         places = np.concatenate([np.zeros((0, 2), np.int64), *windows]).astype(np.int64)
@@ -105,60 +105,66 @@ class _Joined:
         """Where the text of each window ends."""
 
 
-def _longest_in(joined: _Joined, documents: Sequence[bytes]) -> Integers:
-    """Return the longest parts of texts in some documents.
+def _longest_in(texts_together: _Joined, documents: Sequence[bytes]) -> Integers:
+    """Return the lengths of the longest matches in some documents.
 
-    Few places of documents begin as a window does: these are compared one by one. Where a text and
-    a document repeat themselves there are many, and all places are ordered.
+    Usually few places of documents begin like a window, and are compared one by one. Repetitive
+    texts and documents have many such places; then all places are sorted.
     """
-    shown = _BETWEEN.join(documents)
-    first_document = len(joined.content)
-    data = joined.content + shown + MOST_WIDE * _BETWEEN
-    in_data = slice(first_document, first_document + len(shown))
-    table = SeedTable(data, joined.starts, joined.sizes, in_data)
-    is_compared = _are_few(joined, table.candidates, _PAIRS_PER_BYTE * len(data))
+    joined_documents = _BETWEEN.join(documents)
+    first_document = len(texts_together.content)
+    data = texts_together.content + joined_documents + MOST_WIDE * _BETWEEN
+    in_data = slice(first_document, first_document + len(joined_documents))
+    table = SeedTable(data, texts_together.starts, texts_together.sizes, in_data)
+    is_compared = _are_few(texts_together, table.candidates, _PAIRS_PER_BYTE * len(data))
     words = np.ndarray((len(data) - WORD_BYTES + 1,), ">u8", data, strides=(1,))
     pairs = table.pairs(is_compared)
-    longest = longest_of_pairs(data, words, joined.starts, joined.stops, pairs)
+    longest = longest_of_pairs(data, words, texts_together.starts, texts_together.stops, pairs)
     if not is_compared.all():
         places = table.places_of(~is_compared) - first_document
-        ends = np.cumsum([len(each) + len(_BETWEEN) for each in documents])
+        ends = np.cumsum([len(document) + len(_BETWEEN) for document in documents])
         numbers = np.unique(np.searchsorted(ends, places, "right")).tolist()
         repeated = [documents[number] for number in numbers]
-        longest[~is_compared] = _ordered_longest(joined, ~is_compared, repeated)
+        longest[~is_compared] = _ordered_longest(texts_together, ~is_compared, repeated)
     return longest
 
 
-def _ordered_longest(joined: _Joined, is_chosen: Flags, documents: Sequence[bytes]) -> Integers:
-    """Return the longest parts of texts with chosen windows, by the order of all places."""
-    texts = np.unique(joined.texts[is_chosen])
-    begins, ends = joined.begins[texts], joined.begins[texts + 1]
-    content = b"".join(joined.content[begin:end] for begin, end in zip(begins, ends, strict=True))
+def _ordered_longest(
+    texts_together: _Joined, is_chosen: Flags, documents: Sequence[bytes]
+) -> Integers:
+    """Return the longest matches of chosen windows, by sorting all places."""
+    texts = np.unique(texts_together.texts[is_chosen])
+    begins, ends = texts_together.begins[texts], texts_together.begins[texts + 1]
+    content = b"".join(
+        texts_together.content[begin:end] for begin, end in zip(begins, ends, strict=True)
+    )
     # How far each text is moved to the front.
     moved = begins - (np.cumsum(ends - begins) - (ends - begins))
-    numbers = np.searchsorted(texts, joined.texts[is_chosen])
-    starts = joined.starts[is_chosen] - moved[numbers]
+    numbers = np.searchsorted(texts, texts_together.texts[is_chosen])
+    starts = texts_together.starts[is_chosen] - moved[numbers]
     return _Ordered(content, _BETWEEN.join(documents)).longest_from(starts)
 
 
-def _are_few(joined: _Joined, candidates: Integers, most: int) -> Flags:
-    """Return which windows are of texts that have few candidates: of all together, `most`.
+def _are_few(texts_together: _Joined, candidates: Integers, most: int) -> Flags:
+    """Return which windows are of texts with few candidates, at most `most` in all.
 
     Where the next start of the text is far, more than its first bytes are compared.
     """
-    is_within = np.append(joined.texts[1:] == joined.texts[:-1], False)[: len(candidates)]
-    to_next = np.append(joined.starts[1:], 0)[: len(candidates)]
-    compared = np.where(is_within, to_next, joined.stops) - joined.starts
-    work = np.bincount(joined.texts, candidates * (1 + compared // MOST_WIDE))
+    is_within = np.append(texts_together.texts[1:] == texts_together.texts[:-1], False)[
+        : len(candidates)
+    ]
+    to_next = np.append(texts_together.starts[1:], 0)[: len(candidates)]
+    compared = np.where(is_within, to_next, texts_together.stops) - texts_together.starts
+    work = np.bincount(texts_together.texts, candidates * (1 + compared // MOST_WIDE))
     order = np.argsort(work)
     is_few = np.zeros(len(work), np.bool_)
     is_few[order] = np.cumsum(work[order]) <= most
-    of_windows: Flags = is_few[joined.texts]
+    of_windows: Flags = is_few[texts_together.texts]
     return of_windows
 
 
 class _Ordered:
-    """Texts and documents behind them, with the ranks of their places."""
+    """Texts followed by documents, with the ranks of their places."""
 
     def __init__(self, texts: bytes, documents: bytes) -> None:
         self._first_document = len(texts)
@@ -166,7 +172,7 @@ class _Ordered:
         self._words = np.ndarray((len(data) - WORD_BYTES + 1,), ">u8", data, strides=(1,))
 
     def longest_from(self, starts: Integers) -> Integers:
-        """Return how many bytes from each start on a document has, or more behind a text's end."""
+        """Return the length of the longest match at each start; it may go past a text's end."""
         levels = self._levels()
         ranks = levels[-1]
         place_of = np.full(len(ranks), -1, np.int64)
@@ -176,8 +182,8 @@ class _Ordered:
         last = len(in_documents) - 1
         return np.maximum(
             *(
-                self._shared(levels, starts, place_of[in_documents[np.clip(beside, 0, last)]])
-                for beside in (following - 1, following)
+                self._shared(levels, starts, place_of[in_documents[np.clip(neighbour, 0, last)]])
+                for neighbour in (following - 1, following)
             )
         )
 
@@ -192,21 +198,21 @@ class _Ordered:
         places = self._shared_places(ranks, np.arange(len(ranks)))
         while width < self._first_document and len(places):
             before, last = levels[-1], len(self._words) - 1
-            behind = before[np.minimum(places + width, last)].astype(np.int64) + 1
-            behind[places + width > last] = 0
+            next_ranks = before[np.minimum(places + width, last)].astype(np.int64) + 1
+            next_ranks[places + width > last] = 0
             old = before[places].astype(np.int64)
             ranks = before.copy()
             number = np.bincount(old, minlength=len(before))
             n_before = np.cumsum(number) - number
             # As many as before, and those that were alike and now come before.
-            ranks[places] = old + rank_keys(old * (len(before) + 1) + behind) - n_before[old]
+            ranks[places] = old + rank_keys(old * (len(before) + 1) + next_ranks) - n_before[old]
             levels.append(ranks)
             places = self._shared_places(ranks, places)
             width *= 2
         return levels
 
     def _shared_places(self, ranks: Ranks, places: Integers) -> Integers:
-        """Return those of some places whose rank a text and a document have."""
+        """Return the places whose rank occurs both in a text and in a document."""
         is_in_texts, is_in_documents = np.zeros((2, len(ranks)), np.bool_)
         ranked = ranks[places]
         n_in_texts = np.searchsorted(places, self._first_document)
@@ -216,17 +222,17 @@ class _Ordered:
         return shared
 
     def _shared(self, levels: Sequence[Ranks], places: Integers, others: Integers) -> Integers:
-        """Return how many bytes are the same from each place and from another one on."""
+        """Return the lengths of the common prefixes of pairs of places."""
         shared, last = np.zeros(len(places), np.int64), len(self._words) - 1
         for level, ranks in reversed([*enumerate(levels)]):
-            here, there = (np.minimum(each + shared, last) for each in (places, others))
-            shared += np.where(ranks[here] == ranks[there], WORD_BYTES << level, 0)
-        here, there = (np.minimum(each + shared, last) for each in (places, others))
-        return shared + same_bytes(self._words[here], self._words[there])
+            ends, other_ends = (np.minimum(column + shared, last) for column in (places, others))
+            shared += np.where(ranks[ends] == ranks[other_ends], WORD_BYTES << level, 0)
+        ends, other_ends = (np.minimum(column + shared, last) for column in (places, others))
+        return shared + same_bytes(self._words[ends], self._words[other_ends])
 
 
 def rank_keys(keys: Integers | Words) -> Ranks:
-    """Return for each key how many are smaller."""
+    """Return, for each key, the number of smaller keys."""
     order = np.argsort(keys)
     ordered = keys[order]
     is_first = np.append(True, ordered[1:] != ordered[:-1])

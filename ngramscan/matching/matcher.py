@@ -15,16 +15,16 @@ from typing import Annotated
 from msgspec import Meta
 
 from ngramscan.errors import EngineError
-from ngramscan.matching.engines import Engine, Hit, Text, compile_engine, count_by_brute_force
+from ngramscan.matching.engines import Engine, Hit, TextBytes, compile_engine, count_by_brute_force
 from ngramscan.matching.normalization import Normalization, normalized
 
 CHECKED_DOCUMENTS = 20
 CHECKED_BYTES_EACH = 50_000
 CHECKED_QUERIES = 250
-"""The part of each run that is counted a second time by brute force."""
+"""How much of each run is also counted by brute force: documents, bytes of each, queries."""
 
 BYTES_AT_ONCE = 1 << 20
-"""So many bytes of texts are searched at once, where the engine can."""
+"""Bytes of texts that are searched at once, if the engine can."""
 
 Natural = Annotated[int, Meta(ge=0)]
 Positive = Annotated[int, Meta(ge=1)]
@@ -65,7 +65,7 @@ class Matcher:
         self._ignore_case = ignore_case
         self._normalization = normalization
         self._literals = [query.encode() for query in self.queries]
-        # There are no queries where only the size of a corpus is asked for.
+        # Without queries, only the size of a corpus is wanted.
         compiled = compile_engine(self._literals, ignore_case) if self._literals else None
         self._engine = engine or compiled
         self._words = frozenset[str]()
@@ -74,7 +74,7 @@ class Matcher:
         self._left_to_check = CHECKED_DOCUMENTS
         self._random = random.Random(1)
 
-    def scan(self, text: Text, hit: Hit) -> None:
+    def scan(self, text: TextBytes, hit: Hit) -> None:
         """Call `hit` with the number of a query, once for each of its occurrences.
 
         An EngineError says that it disagrees with brute force in one of the first texts.
@@ -83,7 +83,7 @@ class Matcher:
             is_plain = not (self._normalization or self._left_to_check)
             self._engine.scan(text if is_plain else self._prepared(text, self._engine), hit)
 
-    def scan_all(self, texts: Iterable[Text], hit: Hit, next_text: Callable[[], None]) -> None:
+    def scan_all(self, texts: Iterable[TextBytes], hit: Hit, next_text: Callable[[], None]) -> None:
         """Call `hit` as `scan` does, and `next_text` before the hits of another text."""
         if self._engine is None or self._engine.scan_all is None:
             for text in texts:
@@ -99,7 +99,7 @@ class Matcher:
                 batch, size = [], 0
         self._engine.scan_all(batch, hit, next_text)
 
-    def _prepared(self, text: Text, engine: Engine) -> Text:
+    def _prepared(self, text: TextBytes, engine: Engine) -> TextBytes:
         """Return a text as it is searched; search the first ones twice."""
         if self._normalization:
             # Nothing proves that WARC and Parquet are UTF-8; other bytes are no part of a word.
@@ -111,7 +111,7 @@ class Matcher:
         return text
 
     def _is_broken(self, head: str, tail: str) -> bool:
-        """Tell whether two parts, at the end of a line and behind it, make a word of a query.
+        """Tell whether two parts, before and after the end of a line, make a word of a query.
 
         `well-known` may be broken at its hyphen too, and only the queries know.
         """
@@ -120,29 +120,29 @@ class Matcher:
     def _check(self, engine: Engine, text: bytes) -> None:
         numbers: Sequence[int] = range(len(self.queries))
         if len(numbers) > CHECKED_QUERIES:
-            # Most don't occur there. That some are found shows only where they stand.
-            drawn = self._random.sample(numbers, CHECKED_QUERIES // 2)
-            text = b"".join([text, *(self._literals[number] for number in drawn)])
-        found = Counter[int]()
-        engine.scan(text, lambda number, *_: found.update((number,)))
+            # Most literals don't occur in the text, so some are appended to it.
+            sampled = self._random.sample(numbers, CHECKED_QUERIES // 2)
+            text = b"".join([text, *(self._literals[number] for number in sampled)])
+        counted = Counter[int]()
+        engine.scan(text, lambda number, *_: counted.update((number,)))
         if len(numbers) > CHECKED_QUERIES:
-            others = self._random.sample(sorted(found), min(len(found), CHECKED_QUERIES // 2))
-            numbers = sorted({*drawn, *others})
+            others = self._random.sample(sorted(counted), min(len(counted), CHECKED_QUERIES // 2))
+            numbers = sorted({*sampled, *others})
         searched = text.lower() if self._ignore_case else text
         for number in numbers:
             literal = self._literals[number]
             sought = literal.lower() if self._ignore_case else literal
             expected = count_by_brute_force(sought, searched)
-            if found[number] != expected:
+            if counted[number] != expected:
                 raise EngineError(
-                    f"matching engine {engine.name}: it counts {found[number]} x"
+                    f"matching engine {engine.name}: it counts {counted[number]} x"
                     f" {self.queries[number]!r} where brute force counts {expected};"
                     " please report this"
                 )
 
 
 def count_texts(
-    matcher: Matcher, texts: Iterable[Text], unions: Sequence[Sequence[int]] = ()
+    matcher: Matcher, texts: Iterable[TextBytes], unions: Sequence[Sequence[int]] = ()
 ) -> Counts:
     """Count the queries of a matcher in documents.
 
@@ -155,7 +155,7 @@ def count_texts(
     occurrences, documents = defaultdict[int, int](int), defaultdict[int, int](int)
     union_documents = [0] * len(unions)
     unions_with = _unions_with(len(matcher.queries), unions) if unions else []
-    seen = set[int]()
+    present = set[int]()
     documents_read, bytes_read = 0, 0
 
     # The engine calls this once per occurrence: it is the hot path.
@@ -163,18 +163,18 @@ def count_texts(
         number: int, _start: int = 0, _end: int = 0, _flags: int = 0, _context: object = None
     ) -> None:
         occurrences[number] += 1
-        seen.add(number)
+        present.add(number)
 
     def next_text() -> None:
-        if not seen:
+        if not present:
             return
-        for number in seen:
+        for number in present:
             documents[number] += 1
-        for union in set().union(*(unions_with[number] for number in seen)) if unions else ():
+        for union in set().union(*(unions_with[number] for number in present)) if unions else ():
             union_documents[union] += 1
-        seen.clear()
+        present.clear()
 
-    def measured() -> Iterator[Text]:
+    def measured() -> Iterator[TextBytes]:
         nonlocal documents_read, bytes_read
         for text in texts:
             documents_read += 1

@@ -1,4 +1,4 @@
-"""Queries and documents made alike, before the ones are searched in the others."""
+"""Normalization of queries and documents before they are compared."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Callable
 from functools import cache
 from typing import Literal
 
-from ngramscan.matching.folding import PlacedText, Step, folded, folded_places, replaced
+from ngramscan.matching.folding import FoldingStep, PlacedText, folded, folded_places, replaced
 from ngramscan.matching.words import marks, words_in
 
 Normalization = Literal["", "alphanumeric", "words"]
 """How a text is searched: as it is; letters and digits alone; words in lower case with one space
 around each, no punctuation."""
 FORM = 2
-"""Changes whenever texts are normalized in another way: counts that are kept no longer hold."""
+"""Raised whenever normalization changes, which invalidates cached counts."""
 LONGEST_FORM = 11
 """Bytes, at most, that a byte becomes: U+FDFA is a greeting of 18 letters in one."""
 
@@ -50,16 +50,16 @@ def normalized(text: str, normalization: Normalization, is_broken: IsBroken = lo
 def normalized_places(text: str, normalization: Normalization) -> PlacedText:
     """Return a text as it is searched, and where each of its characters comes from.
 
-    Words still have what is between them.
+    The text between words is kept.
     """
     if not normalization:
         return PlacedText.unchanged(text)
-    placed = folded_places(text)
+    folded_text = folded_places(text)
     if normalization == "alphanumeric":
-        return placed.replaced(Step((), _other(), lambda _: ""))
+        return folded_text.replaced(FoldingStep((), _other(), lambda _: ""))
     for step in (*_word_steps(looks_broken), _SMALL):
-        placed = placed.replaced(step)
-    return placed
+        folded_text = folded_text.replaced(step)
+    return folded_text
 
 
 @cache
@@ -68,14 +68,14 @@ def _other() -> re.Pattern[str]:
     return re.compile(rf"[^\w{marks()}]+|_+")
 
 
-def _word_steps(is_broken: IsBroken) -> tuple[Step, ...]:
+def _word_steps(is_broken: IsBroken) -> tuple[FoldingStep, ...]:
     def mended(match: re.Match[str]) -> str:
         head = _word_before(match.string, match.start())
         return "" if head and is_broken(head, match["tail"]) else match[0]
 
     return (
-        Step(("-", "\u2010"), _END_OF_LINE, mended),
-        Step(("_",), _UNDERSCORES, _without_emphasis),
+        FoldingStep(("-", "\u2010"), _END_OF_LINE, mended),
+        FoldingStep(("_",), _UNDERSCORES, _without_emphasis),
     )
 
 
@@ -93,8 +93,8 @@ def _is_of_word(character: str) -> bool:
 def _without_emphasis(match: re.Match[str]) -> str:
     """Keep the underscores of `snake_case`; around words they are emphasis, or a blank."""
     start, stop = match.span()
-    before, behind = match.string[start - 1 : start], match.string[stop : stop + 1]
-    return match[0] if before.isalnum() and behind.isalnum() else " "
+    before, after = match.string[start - 1 : start], match.string[stop : stop + 1]
+    return match[0] if before.isalnum() and after.isalnum() else " "
 
 
-_SMALL = Step((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())
+_SMALL = FoldingStep((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())

@@ -1,8 +1,8 @@
-"""Words of a text, for windows, spans, n-grams, and answers that are looked for.
+"""Words of a text, for windows, spans, n-grams and the search for answers.
 
-A word is a run of letters, digits and `_`, with the combining marks behind them. In scripts that
-are written without spaces between words, each character with its marks is a word: without a
-dictionary of the language, a whole sentence would be one.
+A word is a run of letters, digits and `_`, with their combining marks. In scripts that are written
+without spaces between words, each character with its marks is a word: without a dictionary of the
+language, a whole sentence would be one.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ def word_expression() -> str:
     """Return the regular expression of a word."""
     # ASCII apart, which is quicker; `++` never tries a shorter part again.
     spaced = rf"(?:[0-9A-Za-z_]++|[^\W\x00-\x7f{UNSPACED}{_JAPANESE_MARKS}]++)"
-    behind = rf"(?:(?![\x00-\x7f])[{marks()}]++{spaced}*+)*+"
-    return rf"{spaced}++{behind}|(?!\W)[{UNSPACED}][{marks()}]*+"
+    after_marks = rf"(?:(?![\x00-\x7f])[{marks()}]++{spaced}*+)*+"
+    return rf"{spaced}++{after_marks}|(?!\W)[{UNSPACED}][{marks()}]*+"
 
 
 @cache
@@ -142,9 +142,9 @@ def count_lettered_words(text: str) -> int:
 
 
 def chunk_starts(text: str) -> list[int]:
-    """Return where a text can be cut into windows: behind white space, and at words without it.
+    """Return where a text can be cut into windows: after white space, and around words without it.
 
-    A word without it is a character of a script without spaces, or the first word behind one.
+    Those are characters of scripts without spaces, and the first word after one.
 
     >>> chunk_starts("it's 数Python, let's go")
     [0, 5, 6, 14, 20]
@@ -156,7 +156,7 @@ def chunk_starts(text: str) -> list[int]:
 
 
 def _starts_without_space(text: str) -> Iterator[int]:
-    """Yield the starts of characters of scripts without spaces, and of the words behind them."""
+    """Yield the starts of characters of scripts without spaces, and of the words after them."""
     unspaced_stop = None
     for start, stop in word_places(text):
         is_unspaced = _UNSPACED.match(text, start)
@@ -181,7 +181,7 @@ def _mark() -> re.Pattern[str]:
 def is_whole(text: str, start: int, stop: int) -> bool:
     """Tell whether words and numbers begin and end where a part of a text does.
 
-    A character of a script without spaces is a word, whatever is before and behind it.
+    A character of a script without spaces is always a word.
 
     >>> is_whole("共有7個", 2, 3), is_whole("7.5", 0, 1)
     (True, False)

@@ -26,7 +26,8 @@ from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference
 from ngramscan.statistics.streams import stream
 
 GENERIC_SHARE = 0.5
-"""A pattern in this share of all prompts' outputs, or of its own share elsewhere, is generic."""
+"""A pattern is generic if it is in this share of all prompts' outputs, or if its share elsewhere
+reaches this part of its share in its own prompts' outputs."""
 NO_SOLVER = ("zs", "zero", "zero-shot")
 """Last parts of a prompt's name that name no solver: `f-1+zs` is the prefix alone."""
 
@@ -197,16 +198,18 @@ class BlendResult:
     notices: list[Text] = field(default_factory=list)
 
 
-Scope = tuple[str, str]  # dataset and model
-Parts = dict[str, MarkerCounts]  # by prompt
+DatasetAndModel = tuple[str, str]  # dataset and model
+CountsByPrompt = dict[str, MarkerCounts]  # by prompt
 Marked = dict[tuple[str, str, str], list[bool]]
 """Which outputs have a marker, by their problem."""
 
 
-def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = False) -> BlendResult:
+def run_blend(
+    outputs: OutputSet, patterns: PatternSet, case_sensitive: bool = False
+) -> BlendResult:
     """Look for patterns and regexes in outputs of each dataset and model, and pooled ones."""
-    counts = mark_outputs(found, patterns, case_sensitive)
-    result = BlendResult(notices=[*found.notices, *counts.notices()])
+    counts = mark_outputs(outputs, patterns, case_sensitive)
+    result = BlendResult(notices=[*outputs.notices, *counts.notices()])
     for scope, part in counts.scopes():
         parts = {prompt: part.select(prompt=prompt) for prompt in part.prompts}
         result.rows += _blends(scope, parts)
@@ -226,37 +229,37 @@ def run_blend(found: OutputSet, patterns: PatternSet, case_sensitive: bool = Fal
 # Presence and density
 
 
-def _presence(part: MarkerCounts, found: Ints) -> dict[str, Any]:
+def _presence(part: MarkerCounts, counts: Ints) -> dict[str, Any]:
     return {
         "outputs": len(part.outputs),
-        **fields_of("share", part.share(found > 0)),
-        "occurrences": int(found.sum()),
+        **fields_of("share", part.share(counts > 0)),
+        "occurrences": int(counts.sum()),
         "level": LEVEL,
     }
 
 
-def _blends(scope: Scope, parts: Parts) -> Iterator[BlendRow]:
+def _blends(scope: DatasetAndModel, parts: CountsByPrompt) -> Iterator[BlendRow]:
     for prompt, part in parts.items():
         characters = int(part.characters.sum())
         for method in part.methods:
-            found = part.of_method(method)
+            counts = part.of_method(method)
             yield BlendRow(
                 *scope,
                 prompt=prompt,
                 method=method,
                 has_method=has_method(prompt, method),
                 absent=len(part.absent),
-                with_marker=int((found > 0).sum()),
-                per_1000_characters=1000 * int(found.sum()) / characters if characters else None,
-                **_presence(part, found),
+                with_marker=int((counts > 0).sum()),
+                per_1000_characters=1000 * int(counts.sum()) / characters if characters else None,
+                **_presence(part, counts),
             )
 
 
 def _presences(
-    scope: Scope, parts: Parts, number: int, generic: str | None
+    scope: DatasetAndModel, parts: CountsByPrompt, number: int, generic: str | None
 ) -> Iterator[PresenceRow]:
     for prompt, part in parts.items():
-        marker, found = part.markers[number], part.counts[:, number]
+        marker, counts = part.markers[number], part.counts[:, number]
         yield PresenceRow(
             *scope,
             method=marker.method,
@@ -264,13 +267,15 @@ def _presences(
             pattern=marker.name,
             prompt=prompt,
             has_method=has_method(prompt, marker.method),
-            with_pattern=int((found > 0).sum()),
+            with_pattern=int((counts > 0).sum()),
             generic=generic,
-            **_presence(part, found),
+            **_presence(part, counts),
         )
 
 
-def _why_generic(part: MarkerCounts, parts: Parts, number: int, is_own: Flags) -> str | None:
+def _why_generic(
+    part: MarkerCounts, parts: CountsByPrompt, number: int, is_own: Flags
+) -> str | None:
     has = part.counts[:, number] > 0
     shares = [
         (counted.counts[:, number] > 0).mean() for counted in parts.values() if counted.outputs
@@ -286,7 +291,9 @@ def _why_generic(part: MarkerCounts, parts: Parts, number: int, is_own: Flags) -
     return None
 
 
-def _isolation(scope: Scope, part: MarkerCounts, method: str, is_own: Flags) -> IsolationRow:
+def _isolation(
+    scope: DatasetAndModel, part: MarkerCounts, method: str, is_own: Flags
+) -> IsolationRow:
     has = part.of_method(method) > 0
     (k, n), (k_other, n_other) = [
         (int(has[side].sum()), int(side.sum())) for side in (is_own, ~is_own)
@@ -312,7 +319,9 @@ def _isolation(scope: Scope, part: MarkerCounts, method: str, is_own: Flags) -> 
     )
 
 
-def _retentions(scope: Scope, parts: Parts, methods: Sequence[str]) -> Iterator[RetentionRow]:
+def _retentions(
+    scope: DatasetAndModel, parts: CountsByPrompt, methods: Sequence[str]
+) -> Iterator[RetentionRow]:
     alone = {_key(prompt, methods): prompt for prompt in reversed(parts)}
     for prompt in parts:
         *others, solver = parts_of(prompt) or [""]
@@ -332,19 +341,26 @@ def _key(prompt: str, methods: Sequence[str]) -> tuple[str, ...]:
 
 
 def _retention(
-    scope: Scope, names: tuple[str, str, str], prompts: tuple[str | None, str], parts: Parts
+    scope: DatasetAndModel,
+    names: tuple[str, str, str],
+    prompts: tuple[str | None, str],
+    parts: CountsByPrompt,
 ) -> RetentionRow:
     prefix, solver, method = names
     sides = [_by_problem(parts[prompt], method) if prompt else {} for prompt in prompts]
     shared = sorted(sides[0].keys() & sides[1].keys())
     # Without pairs, the shares are among all outputs.
-    used = [{problem: side[problem] for problem in shared or side} for side in sides]
-    share_alone, share_with = (fmean(map(fmean, side.values())) if side else None for side in used)
-    known = share_alone is not None and share_with is not None
-    found = _compare(used[0], used[1], (*scope, *names)) if shared else None
-    total, left = (
+    compared_sides = [{problem: side[problem] for problem in shared or side} for side in sides]
+    share_alone, share_with = (
+        fmean(map(fmean, side.values())) if side else None for side in compared_sides
+    )
+    has_shares = share_alone is not None and share_with is not None
+    comparison = (
+        _compare(compared_sides[0], compared_sides[1], (*scope, *names)) if shared else None
+    )
+    all_outputs, paired_outputs = (
         sum(len(has) for flags in by_problem for has in flags.values())
-        for by_problem in (sides, used)
+        for by_problem in (sides, compared_sides)
     )
     return RetentionRow(
         *scope,
@@ -354,33 +370,33 @@ def _retention(
         prompt_alone=prompts[0],
         prompt_with=prompts[1],
         pairs=len(shared),
-        unpaired=total - left,
+        unpaired=all_outputs - paired_outputs,
         share_alone=share_alone,
         share_with=share_with,
-        difference=(share_with or 0.0) - (share_alone or 0.0) if known else None,
-        difference_low=found.difference.low if found else None,
-        difference_high=found.difference.high if found else None,
+        difference=(share_with or 0.0) - (share_alone or 0.0) if has_shares else None,
+        difference_low=comparison.difference.low if comparison else None,
+        difference_high=comparison.difference.high if comparison else None,
         retention=share_with / share_alone if share_alone and share_with is not None else None,
-        only_alone=found.only_alone if found else None,
-        only_with=found.only_with if found else None,
-        p=found.p if found else None,
+        only_alone=comparison.only_alone if comparison else None,
+        only_with=comparison.only_with if comparison else None,
+        p=comparison.p if comparison else None,
         level=LEVEL,
-        note=_why_unpaired(prefix, prompts[0], len(shared), total - left),
+        note=_why_unpaired(prefix, prompts[0], len(shared), all_outputs - paired_outputs),
         p_adjusted=None,
         family="",
-        test=found.test if found else "",
+        test=comparison.test if comparison else "",
     )
 
 
 def _by_problem(part: MarkerCounts, method: str) -> Marked:
-    """Return which outputs to each problem have a marker; one without an id has its own problem."""
+    """Return which outputs to each problem have a marker; an output without an id is its own."""
     marked: Marked = {}
     for output, has in zip(part.outputs, part.of_method(method) > 0, strict=True):
         marked.setdefault(output.problem, []).append(bool(has))
     return marked
 
 
-class _Compared(NamedTuple):
+class _PairedComparison(NamedTuple):
     only_alone: int
     only_with: int
     difference: Estimate
@@ -388,18 +404,18 @@ class _Compared(NamedTuple):
     test: str
 
 
-def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _Compared:
-    """Compare outputs for the same problems, in the same order; `names` are those of the row."""
+def _compare(alone: Marked, with_solver: Marked, names: Sequence[str]) -> _PairedComparison:
+    """Compare outputs for the same problems, in the same order; `names` seed the random draws."""
     shares = [(fmean(alone[problem]), fmean(with_solver[problem])) for problem in alone]
     fewer, more = (sum(a > b for a, b in shares), sum(a < b for a, b in shares))
     if all(len(has) == 1 for side in (alone, with_solver) for has in side.values()):
         n_both = shares.count((1, 1))
         pairs = Pairs(n_both, fewer, more, len(shares) - n_both - fewer - more)
         p = mcnemar(fewer, more)
-        return _Compared(fewer, more, paired_difference(pairs, LEVEL), p, "exact McNemar")
+        return _PairedComparison(fewer, more, paired_difference(pairs, LEVEL), p, "exact McNemar")
     first, second = map(_clustered, (alone, with_solver))
     p = first.p_value(second, stream(1, *names))
-    return _Compared(fewer, more, first.difference(second, LEVEL), p, "sign flips")
+    return _PairedComparison(fewer, more, first.difference(second, LEVEL), p, "sign flips")
 
 
 def _clustered(marked: Marked) -> ClusteredShare:

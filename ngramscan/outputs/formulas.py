@@ -16,7 +16,7 @@ from ngramscan.matching.words import count_lettered_words
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class TextParts:
     """An output, taken apart."""
 
     has_code: bool
@@ -30,21 +30,21 @@ class Parts:
     """Share of all characters, code included, that are in formulas, delimiters included."""
 
 
-def take_apart(text: str) -> Parts:
+def take_apart(text: str) -> TextParts:
     """Split a text into code, formulas and words."""
     prose_lines, before = _without_code(text)
     prose = "\n".join(prose_lines)
     spans = list(_formulas(prose))
     starts, stops = [*(start for start, _ in spans), len(prose)], [0, *(stop for _, stop in spans)]
-    rest = (prose[stop:start] for stop, start in zip(stops, starts, strict=True))
+    between = (prose[stop:start] for stop, start in zip(stops, starts, strict=True))
     in_formulas, words = sum(stop - start for start, stop in spans), 0
-    for line in _FORMULA_MARK.join(rest).split("\n"):
+    for line in _FORMULA_MARK.join(between).split("\n"):
         if equation := _equation_of(line):
             in_formulas += len(equation)
         else:
             words += count_lettered_words(line)
     density = in_formulas / max(len(text.strip()), 1)
-    return Parts(
+    return TextParts(
         has_code=before is not None,
         prose=prose,
         before_code="\n".join(prose_lines[: before or 0]),
@@ -61,13 +61,13 @@ def kinds_of(text: str) -> list[tuple[int, int, str]]:
     lines = text.split("\n")
     starts = [0, *accumulate(len(line) + 1 for line in lines)]
     programs = [(starts[start], min(starts[stop], len(text))) for start, stop in _programs(lines)]
-    prose, behind = "", 0
+    prose, copied_to = "", 0
     for start, stop in programs:
-        prose += text[behind:start] + "\n" * (stop - start)
-        behind = stop
-    formulas = _formulas(prose + text[behind:])
-    found = [(*place, "code") for place in programs] + [(*place, "latex") for place in formulas]
-    return sorted(found)
+        prose += text[copied_to:start] + "\n" * (stop - start)
+        copied_to = stop
+    formulas = _formulas(prose + text[copied_to:])
+    located = [(*place, "code") for place in programs] + [(*place, "latex") for place in formulas]
+    return sorted(located)
 
 
 _FENCE = re.compile(r"\s*(?:```+|~~~+)\s*([\w+-]*)")
@@ -80,7 +80,7 @@ _STRONG = re.compile(
     r"|for \w+(?:, ?\w+)* in .+:"
     r"|(?:if|elif|while) (?:not )?[\w.()\[\]]+ ?(?:[<>!%]=?|==|in |and |or |is ).*:)\s*(?:#.*)?"
 )
-"""A line that is hardly anything else than Python."""
+"""A line that is almost certainly Python."""
 _WEAK = re.compile(
     r"\s*(?:#.*|\w[\w.]*(?:\[[^\]]*\])?(?:, *\w+)* *(?:[-+*/%]|\*\*|//)?= *[^=\s].*|[)\]}]+,?"
     r"|\s{4,}\S.*|[\w.]+\(.*\))"
@@ -94,15 +94,15 @@ def _without_code(text: str) -> tuple[list[str], int | None]:
     """Return the lines that are not code, and how many of them precede the last program."""
     lines = text.split("\n")
     prose: list[str] = []
-    before, behind = None, 0
+    before, copied_to = None, 0
     for start, stop in [*_programs(lines), (len(lines), len(lines))]:
-        prose += [line for line in lines[behind:start] if not _FENCE.match(line)]
-        before, behind = (before if start == len(lines) else len(prose)), stop
+        prose += [line for line in lines[copied_to:start] if not _FENCE.match(line)]
+        before, copied_to = (before if start == len(lines) else len(prose)), stop
     return prose, before
 
 
 def _programs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the first line of each program, and the one behind its last."""
+    """Yield the lines of each program as a half-open range."""
     bare, number = _ends_of_bare_code(lines), 0
     while number < len(lines):
         if stop := _end_of_fenced(lines, number) or bare[number]:
@@ -111,22 +111,22 @@ def _programs(lines: Sequence[str]) -> Iterator[tuple[int, int]]:
 
 
 def _end_of_fenced(lines: Sequence[str], start: int) -> int:
-    """Return where a fenced program ends that starts at a line; 0 if none does."""
-    opened = _FENCE.match(lines[start])
-    if not opened:
+    """Return the end of the fenced program that starts at a line; 0 if no program does."""
+    opening = _FENCE.match(lines[start])
+    if not opening:
         return 0
     stop = start + 1
     while stop < len(lines) and not _FENCE.match(lines[stop]):
         stop += 1
     content = lines[start + 1 : stop]
     # A fence may be the end of a program whose start was in the prompt: then prose follows.
-    is_named = opened[1].lower() in _LANGUAGES and any(line.strip() for line in content)
+    is_named = opening[1].lower() in _LANGUAGES and any(line.strip() for line in content)
     is_program = is_named or any(_STRONG.fullmatch(line) for line in content)
     return min(stop + 1, len(lines)) if is_program else 0
 
 
 def _ends_of_bare_code(lines: Sequence[str]) -> list[int]:
-    """Return where a program without a fence ends that starts at each line; 0 if none does."""
+    """Return, for each line, the end of the unfenced program that starts there; 0 if none does."""
     filled = [bool(line.strip()) for line in lines]
     strong = [bool(line.strip() and _STRONG.fullmatch(line)) for line in lines]
     filled_before, strong_before = [0, *accumulate(filled)], [0, *accumulate(strong)]
@@ -146,13 +146,13 @@ _FORMULA_MARK = "\x00"
 _ENVIRONMENTS = "equation|align|alignat|flalign|gather|multline|eqnarray|displaymath|math|split"
 _OPENING = re.compile(
     rf"\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}|\\\[|\\\(|(?<!\\)\$\$"
-    # Between single dollars as Pandoc has it: no space within the ends, no digit after the last;
-    # an amount that goes on in words is none.
+    # Between single dollars by Pandoc's rule: no space within the ends, no digit after the last.
+    # An amount followed by words is not a formula.
     r"|(?<![\\$\w])\$(?![\s$])(?!\d[\d,.]*\w? [A-Za-z]{2})"
     r"(?:\\.|[^$\\\n]){1,2000}?(?<![\s\\])\$(?![\d$])",
     re.DOTALL,
 )
-"""Where a formula begins; one between single dollars whole."""
+"""The beginning of a formula; a formula between single dollars as a whole."""
 _DOLLARS = re.compile(r"(?<!\\)\$\$")
 _SIGN = re.compile("[=≈]")
 _LEFT, _RIGHT = re.compile(r"[\w)\]}%]"), re.compile(r"[\w(\[{$\\-]")
@@ -167,7 +167,7 @@ _PROSE = re.compile(
 
 def _formulas(text: str) -> Iterator[tuple[int, int]]:
     """Yield where formulas start and stop, without overlaps; in time linear in the text."""
-    unclosed: set[str] = set()  # what does not close in what is left, so that nothing opens either
+    unclosed: set[str] = set()  # closings that are not in the rest of the text
     position = 0
     while opening := _OPENING.search(text, position):
         start, position = opening.span()
@@ -187,22 +187,24 @@ _CLOSINGS = {"\\[": "\\]", "\\(": "\\)", "$$": "$$"}
 
 
 def _end_of_formula(text: str, start: int, closing: str) -> int:
-    """Return where a formula ends whose content starts at a place; 0 if nowhere."""
+    """Return the end of the formula whose content starts at a place; 0 if it never closes."""
     if closing == "$$":
-        found = _DOLLARS.search(text, start + 1)
-        return found.end() if found else 0
+        closing_match = _DOLLARS.search(text, start + 1)
+        return closing_match.end() if closing_match else 0
     mark = closing if closing in _CLOSINGS.values() else f"\\end{{{closing}}}"
     place = text.find(mark, start)
     return place + len(mark) if place >= 0 else 0
 
 
 def _equation_of(line: str) -> str:
-    """Return the equation that a line is, without its label; empty if it is none."""
+    """Return a line that is an equation, without its label; otherwise an empty string."""
     has_sign = "=" in line or "≈" in line
     if not has_sign or _FORMULA_MARK in line or len(line) > _LONGEST_EQUATION:
         return ""
     label = _LABEL.match(line)
     equation = line[label.end() if label else 0 :].strip()
-    left, *rest = _SIGN.split(equation, maxsplit=2)
-    has_sides = bool(rest) and bool(_LEFT.search(left)) and bool(_RIGHT.search(rest[0]))
+    left_side, *right_sides = _SIGN.split(equation, maxsplit=2)
+    has_sides = (
+        bool(right_sides) and bool(_LEFT.search(left_side)) and bool(_RIGHT.search(right_sides[0]))
+    )
     return equation if has_sides and not _PROSE.search(equation) else ""

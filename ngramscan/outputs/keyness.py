@@ -28,9 +28,9 @@ from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_o
 from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, split_words, usual_forms
 from ngramscan.rows import LABEL, Label, Plot, PValue, Share, row_kind
 
-Columns = dict[str, NDArray[Any]]
+NgramColumns = dict[str, NDArray[Any]]
 MODELS_NAMED = 3
-"""More models of a side are only counted in a warning."""
+"""A warning names this many models of a side, and counts the others."""
 
 
 @row_kind(
@@ -105,7 +105,7 @@ class KeynessResult:
     rows: list[KeynessRow]
     """The first `top`, those with the largest G2 first."""
     tested: int
-    found: int
+    significant: int
     """How many n-grams have a q that is small enough."""
     found_inside: int
     """How many of them are left out because they occur only within a longer one."""
@@ -116,8 +116,8 @@ def run_keyness(outputs: OutputSet, options: KeynessOptions) -> KeynessResult:
     """Find the n-grams that distinguish the outputs of a method from those of others."""
     texts, sides = split_sides(outputs, options)
     tokens = split_words(texts) if options.unit == "word" else split_characters(texts)
-    found, note = compare(tokens, sides, options), describe_models(outputs, options)
-    return replace(found, rows=[replace(row, note=note) for row in found.rows])
+    result, note = compare(tokens, sides, options), describe_models(outputs, options)
+    return replace(result, rows=[replace(row, note=note) for row in result.rows])
 
 
 def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str], Sides]:
@@ -126,21 +126,23 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
     prompts = dict.fromkeys(output.group.prompt for output in outputs.outputs)
     for method in methods:
         if not any(has_method(prompt, method) for prompt in prompts):
-            known = ", ".join(dict.fromkeys(part for name in prompts for part in parts_of(name)))
-            raise InputError(outputs.where, f"no outputs of {method}; available: {known}")
+            available = ", ".join(
+                dict.fromkeys(part for name in prompts for part in parts_of(name))
+            )
+            raise InputError(outputs.where, f"no outputs of {method}; available: {available}")
     problems: dict[tuple[str, str, str], int] = {}
-    found: list[tuple[int, bool, str]] = []
+    rows: list[tuple[int, bool, str]] = []
     for output in outputs.outputs:
         present = methods_of(output.group.prompt, methods)
         if present and output.has_text:
             number = problems.setdefault(output.problem, len(problems))
-            found.append((number, options.of not in present, output.text or ""))
-    if len({is_other for _, is_other, _ in found}) < 2:
-        side = OptionUse("against") if found and not found[0][1] else OptionUse("of")
+            rows.append((number, options.of not in present, output.text or ""))
+    if len({is_other for _, is_other, _ in rows}) < 2:
+        side = OptionUse("against") if rows and not rows[0][1] else OptionUse("of")
         problem = "no output of " + side + " has text and belongs to that side alone"
         raise InputError(outputs.where, problem)
-    found.sort(key=lambda row: row[:2])
-    numbers, is_other, texts = zip(*found, strict=True)
+    rows.sort(key=lambda row: row[:2])
+    numbers, is_other, texts = zip(*rows, strict=True)
     return list(texts), Sides(~np.array(is_other), numbers)
 
 
@@ -149,39 +151,43 @@ def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessRes
     test = PresenceTest(sides, tokens.sizes)
     table, tested = compared_ngrams(tokens, test, options)
     if not tested:
-        return KeynessResult([], tested=0, found=0, found_inside=0, test=test)
-    found = np.flatnonzero((table["q"] <= options.q) & (table["log_ratio"] > 0))
-    n_found = int(table["times"][found].sum())
-    shown = found if options.all else _not_inside(table, tokens, found)
-    order = np.lexsort((table["first"][shown], -table["n"][shown], -table["g2"][shown]))
-    rows = _rows(table, shown[order][: options.top], tokens, sides.is_own)
+        return KeynessResult([], tested=0, significant=0, found_inside=0, test=test)
+    significant = np.flatnonzero((table["q"] <= options.q) & (table["log_ratio"] > 0))
+    n_significant = int(table["times"][significant].sum())
+    listed = significant if options.all else _not_inside(table, tokens, significant)
+    order = np.lexsort((table["first"][listed], -table["n"][listed], -table["g2"][listed]))
+    rows = _rows(table, listed[order][: options.top], tokens, sides.is_own)
     return KeynessResult(
-        rows, tested=tested, found=n_found, found_inside=n_found - shown.size, test=test
+        rows,
+        tested=tested,
+        significant=n_significant,
+        found_inside=n_significant - listed.size,
+        test=test,
     )
 
 
 def compared_ngrams(
     tokens: Tokens, test: PresenceTest, options: KeynessOptions
-) -> tuple[Columns, int]:
+) -> tuple[NgramColumns, int]:
     """Return columns of the n-grams with p ≤ `options.q`, and how many n-grams were tested.
 
     As q is never smaller than p, no other can be found. Without `options.all`, an n-gram that
     occurs only as the beginning of a longer one shares its row, of `times` n-grams.
     """
-    parts: list[Columns] = []
+    parts: list[NgramColumns] = []
     p, times = [np.zeros(0)], [np.zeros(0, dtype=np.int8)]
-    known = 0
+    n_tested = 0
     for ngrams in _made_ahead(_ngrams(tokens, test.sides.is_own, options)):
         p.append(test.p_values(ngrams.starts, ngrams.documents, ngrams.counts))
         times.append((ngrams.n + 1 - ngrams.shortest).astype(np.int8))
         chosen = p[-1] <= options.q
-        numbers = np.flatnonzero(chosen) + known
+        numbers = np.flatnonzero(chosen) + n_tested
         for part, rows in _by_length(ngrams.subset(chosen), options.all):
             columns = frequencies(part, tokens.sizes, test.sides, LEVEL)
             columns["n"] = np.full(part.first.size, part.n, dtype=np.int8)
             parts.append({**columns, "first": part.first, "test": numbers[rows]})
-        known += p[-1].size
-    if not known:
+        n_tested += p[-1].size
+    if not n_tested:
         return {}, 0
     p_values, counted = np.concatenate(p), np.concatenate(times)
     table = {name: np.concatenate([part.pop(name) for part in parts]) for name in list(parts[0])}
@@ -219,9 +225,8 @@ def _by_length(ngrams: Ngrams, all_lengths: bool) -> Iterator[tuple[Ngrams, Flag
 def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     """Return Benjamini and Hochberg's adjusted p-values.
 
-    Each p-value stands for so many tests as `times` says. Rejecting those of at most q keeps the
-    expected share of false ones among the rejected at q, for independent tests and such as n-grams,
-    which are dependent positively.
+    Each p-value stands for `times` tests. Rejecting those of at most q bounds the false discovery
+    rate by q, for independent tests and for positively dependent ones, such as those of n-grams.
     Source: Benjamini & Hochberg 1995, doi:10.1111/j.2517-6161.1995.tb02031.x; Benjamini & Yekutieli
     2001, doi:10.1214/aos/1013699998.
     """
@@ -234,18 +239,18 @@ def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     return q
 
 
-def _not_inside(table: Columns, tokens: Tokens, shown: Ints) -> Ints:
+def _not_inside(table: NgramColumns, tokens: Tokens, rows: Ints) -> Ints:
     """Return the n-grams that are not always the last tokens of a longer one of them."""
     names = ("first", "n", "count", "other_count")
     inside, candidates = {}, []
-    for first, n, *counts in zip(*(table[name][shown].tolist() for name in names), strict=True):
+    for first, n, *counts in zip(*(table[name][rows].tolist() for name in names), strict=True):
         ids = tokens.ids[first : first + n]
         inside[ids[1:].tobytes()] = counts
         candidates.append((ids.tobytes(), counts))
-    return shown[[inside.get(ids) != counts for ids, counts in candidates]]
+    return rows[[inside.get(ids) != counts for ids, counts in candidates]]
 
 
-def _rows(table: Columns, chosen: Ints, tokens: Tokens, is_own: Flags) -> list[KeynessRow]:
+def _rows(table: NgramColumns, chosen: Ints, tokens: Tokens, is_own: Flags) -> list[KeynessRow]:
     places = [(int(table["first"][k]), int(table["n"][k])) for k in chosen]
     names = table.keys() - {"first", "times"}
     rows = []
@@ -263,35 +268,37 @@ def _rows(table: Columns, chosen: Ints, tokens: Tokens, is_own: Flags) -> list[K
 
 
 def describe_keyness(
-    outputs: OutputSet, found: KeynessResult, options: KeynessOptions
+    outputs: OutputSet, result: KeynessResult, options: KeynessOptions
 ) -> list[str]:
     """Return the lines above the table: outputs and problems compared, n-grams tested and found."""
-    sides, against = found.test.sides, ", ".join(options.against)
-    problems, others_problems = found.test.problems
+    sides, against = result.test.sides, ", ".join(options.against)
+    problems, others_problems = result.test.problems
     n_own, others = int(sides.is_own.sum()), int((~sides.is_own).sum())
     compared = f"{n_own:,} outputs of {options.of} against {others:,} of {against}"
-    if found.test.paired:
+    if result.test.paired:
         compared += f", paired by the {problems:,} problems that both answer"
         if left_out := sum(sides.problems) - 2 * problems:
             compared += f"; {left_out:,} that one side alone answers are not tested"
     else:
         compared += f", for {problems:,} and {others_problems:,} problems"
     longer = f"outputs of {options.of} are longer than those of {against}"
-    parts = [f"{longer}: the test compares parts of equal length"] if found.test.part < 1 else []
+    parts = [f"{longer}: the test compares parts of equal length"] if result.test.part < 1 else []
     within = (
-        f", {found.found_inside:,} of them only within longer ones"
-        if found.found_inside > 0
+        f", {result.found_inside:,} of them only within longer ones"
+        if result.found_inside > 0
         else ""
     )
-    larger = f"{found.found:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
-    shown = f"{len(found.rows):,} shown, largest G2 first"
+    larger = (
+        f"{result.significant:,} in a larger share of outputs of {options.of} at q ≤ {options.q:g}"
+    )
+    listed = f"{len(result.rows):,} shown, largest G2 first"
     models = describe_models(outputs, options)
     return [
         _scope(outputs, options),
         compared,
         *([models] if models else []),
         *parts,
-        f"{found.tested:,} n-grams tested, {larger}{within}; {shown}",
+        f"{result.tested:,} n-grams tested, {larger}{within}; {listed}",
     ]
 
 

@@ -49,18 +49,18 @@ def count_markers(
     """Return the occurrences of markers in texts, of shape (texts, markers)."""
     literals = [marker.name for marker in markers if marker.regex is None]
     matcher = Matcher(literals, ignore_case=not case_sensitive)
-    found: list[int] = []
+    hits: list[int] = []
 
     def hit(number: int, *_: object) -> None:
-        found.append(number)
+        hits.append(number)
 
     by_query = np.zeros((len(texts), len(matcher.queries)), dtype=np.int64)
     for row, text in enumerate(texts):
         # A lone surrogate, which JSON may escape, is no character of any literal.
         matcher.scan(text.encode(errors="replace"), hit)
-        if found:
-            by_query[row] = np.bincount(found, minlength=len(matcher.queries))
-            found.clear()
+        if hits:
+            by_query[row] = np.bincount(hits, minlength=len(matcher.queries))
+            hits.clear()
     counts = np.zeros((len(texts), len(markers)), dtype=np.int64)
     queries = {query: number for number, query in enumerate(matcher.queries)}
     for number, marker in enumerate(markers):
@@ -143,8 +143,8 @@ class MarkerCounts:
 
     def of_method(self, method: str) -> Ints:
         """Return the occurrences of all markers of a method in each output."""
-        found: Ints = self.counts[:, [m.method == method for m in self.markers]].sum(axis=1)
-        return found
+        occurrences: Ints = self.counts[:, [m.method == method for m in self.markers]].sum(axis=1)
+        return occurrences
 
     def share(self, has: Flags) -> Estimate | None:
         """Estimate the share of outputs that have something; None if there are no outputs."""
@@ -152,14 +152,14 @@ class MarkerCounts:
 
 
 def mark_outputs(
-    found: OutputSet, patterns: PatternSet, case_sensitive: bool = False
+    outputs_read: OutputSet, patterns: PatternSet, case_sensitive: bool = False
 ) -> MarkerCounts:
     """Count the patterns and regexes of a set in outputs."""
-    for output in found.outputs:
+    for output in outputs_read.outputs:
         if ALL in output.group[:2]:
             problem = f"a dataset or model named {ALL!r}; pooled rows are named so"
             raise InputError(output.place, problem)
-    outputs = [output for output in found.outputs if output.has_text]
+    outputs = [output for output in outputs_read.outputs if output.has_text]
     texts = [output.text or "" for output in outputs]
     markers = [Marker(p.method, p.tier, p.text) for p in patterns.patterns if p.method and p.tier]
     markers += [
@@ -171,5 +171,5 @@ def mark_outputs(
         counts=count_markers(markers, texts, case_sensitive),
         characters=np.array([len(text) for text in texts], dtype=np.int64),
         problems=np.array(number_problems(outputs), dtype=np.int64),
-        absent=[output for output in found.outputs if not output.has_text],
+        absent=[output for output in outputs_read.outputs if not output.has_text],
     )

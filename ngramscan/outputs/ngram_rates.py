@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.outputs.ngrams import Ngrams
 from ngramscan.outputs.presence import Sides
-from ngramscan.outputs.tokens import Flags, Floats, Integers, Ints, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Flags, Floats, Ints, runs_of
 
 
 def frequencies(
@@ -53,7 +53,7 @@ def frequencies(
 def log_likelihood(
     counts: ArrayLike, other_counts: ArrayLike, size: ArrayLike, other_size: ArrayLike
 ) -> Floats:
-    """Return G2 of the counts of n-grams in two corpora, of so many n-grams of this length.
+    """Return G2 of the counts of n-grams in two corpora, whose sizes are numbers of n-grams.
 
     All four cells of the table count: occurrences and other n-grams.
     Source: Dunning 1993, Computational Linguistics 19(1), aclanthology.org/J93-1003.
@@ -67,10 +67,10 @@ def log_likelihood(
 
 
 class _Runs:
-    """Occurrences of n-grams by text; what has two rows is by side, the method's first."""
+    """Occurrences of n-grams by text; arrays with two rows are by side, the method's first."""
 
     def __init__(
-        self, starts: Ints, *, texts: Integers, counts: Ints, sizes: Floats, is_own: Flags
+        self, starts: Ints, *, texts: AnyIntegers, counts: Ints, sizes: Floats, is_own: Flags
     ) -> None:
         self.starts, self.lengths = starts, np.diff(starts, append=counts.size)
         self.counts = counts.astype(np.float64)

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ngramscan.outputs.tokens import Flags, Integers, Ints, Tokens, changes, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Flags, Ints, Tokens, changes, runs_of
 
 _PART = 1 << 21
 """Positions that are sorted together; a common n-gram of the shortest length may have more."""
@@ -43,7 +43,7 @@ class Ngrams:
     first: Ints
     """The first position of each."""
     starts: Ints
-    documents: Integers
+    documents: AnyIntegers
     """Ascending for each n-gram."""
     counts: Ints
 
@@ -73,27 +73,27 @@ def count_ngrams(
     ids = _frequent(tokens.ids, minimum.count, lengths[1])
     width = int(ids.max()) + 1
     for positions in _parts(ids, lengths[0]):
-        part = _Part(ids, positions, width, minimum.count)
+        part = _PositionRange(ids, positions, width, minimum.count)
         documents = tokens.documents[positions]
         for n, groups in part.groups(lengths):
-            found = _counted(n, groups, positions, documents, minimum.documents)
-            if found.first.size:
-                yield found
+            ngrams = _counted(n, groups, positions, documents, minimum.documents)
+            if ngrams.first.size:
+                yield ngrams
 
 
-def _frequent(ids: Integers, least: int, longest: int) -> Integers:
+def _frequent(ids: AnyIntegers, least: int, longest: int) -> AnyIntegers:
     """Renumber tokens, with 0 for those too rare for any n-gram, and append zeros."""
     frequencies = _frequencies(ids)
     is_frequent = frequencies >= least
     is_frequent[0] = False
     numbers = np.where(is_frequent, np.cumsum(is_frequent), 0)
-    found = np.zeros(ids.size + longest, dtype=np.min_scalar_type(int(numbers.max())))
+    renumbered = np.zeros(ids.size + longest, dtype=np.min_scalar_type(int(numbers.max())))
     for part in _slices(ids.size):
-        found[: ids.size][part] = numbers[ids[part]]
-    return found
+        renumbered[: ids.size][part] = numbers[ids[part]]
+    return renumbered
 
 
-def _frequencies(ids: Integers) -> Ints:
+def _frequencies(ids: AnyIntegers) -> Ints:
     frequencies = np.zeros(int(ids.max(initial=0)) + 1, dtype=np.int64)
     for part in _slices(ids.size):
         frequencies += np.bincount(ids[part], minlength=frequencies.size)
@@ -106,7 +106,7 @@ def _slices(size: int) -> Iterator[slice]:
 
 
 def _parts(
-    ids: Integers, shortest: int, within: Ints | None = None, n: int = 0, size: int = 8
+    ids: AnyIntegers, shortest: int, within: Ints | None = None, n: int = 0, size: int = 8
 ) -> Iterator[Ints]:
     """Yield ascending positions, with all that begin with the same tokens in one part.
 
@@ -131,7 +131,7 @@ def _parts(
 
 
 def _edges(frequencies: Ints, size: int) -> list[int]:
-    """Return the limits of ranges; a token that is too frequent has a range of its own."""
+    """Return the limits of ranges; a very frequent token has a separate range."""
     before = np.cumsum(frequencies)
     inner = np.searchsorted(before, np.arange(size, before[-1], size))
     return sorted({1, *map(int, inner), *map(int, inner + 1), frequencies.size} - {0})
@@ -166,10 +166,10 @@ class _Groups:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _PositionRange:
     """Ascending positions; their indices are called places."""
 
-    ids: Integers
+    ids: AnyIntegers
     positions: Ints
     width: int
     """Number of different tokens, 0 included."""
@@ -186,8 +186,8 @@ class _Part:
             following = self.ids[n:][self.positions][groups.places]
             starts = _starts(groups.sizes)
             heads = following[starts]
-            same = following == np.repeat(heads, groups.sizes)
-            stays = np.logical_and.reduceat(same, starts) & (heads > 0)
+            follows_head = following == np.repeat(heads, groups.sizes)
+            stays = np.logical_and.reduceat(follows_head, starts) & (heads > 0)
             ending = groups.subset(~stays)
             if n >= lengths[0]:
                 yield n, ending
@@ -211,7 +211,7 @@ class _Part:
         keys[~is_whole] = 0
         return n, self._grouped(keys, np.arange(keys.size), n * bits, shortest)
 
-    def _divided(self, groups: _Groups, following: Integers, shortest: int) -> _Groups:
+    def _divided(self, groups: _Groups, following: AnyIntegers, shortest: int) -> _Groups:
         """Divide groups by the token that follows, leaving out ends of texts."""
         keys = np.repeat(np.arange(groups.sizes.size) * self.width, groups.sizes)
         keys += following
@@ -242,12 +242,14 @@ class _Part:
         return _Groups(places, sizes, np.full(sizes.size, shortest))
 
 
-def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, least: int) -> Ngrams:
+def _counted(
+    n: int, groups: _Groups, positions: Ints, documents: AnyIntegers, least: int
+) -> Ngrams:
     found_in, starts = documents[groups.places], _starts(groups.sizes)
     at, runs = runs_of(found_in, starts)
     counts = np.diff(at, append=found_in.size)
     first = positions[groups.places[starts]]
-    found = Ngrams(
+    ngrams = Ngrams(
         n=n,
         shortest=groups.shortest,
         first=first,
@@ -255,7 +257,7 @@ def _counted(n: int, groups: _Groups, positions: Ints, documents: Integers, leas
         documents=found_in[at],
         counts=counts,
     )
-    return found.subset(np.diff(runs, append=at.size) >= least)
+    return ngrams.subset(np.diff(runs, append=at.size) >= least)
 
 
 def _starts(sizes: Ints) -> Ints:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ngramscan.outputs.tokens import Flags, Floats, Integers, Ints, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Flags, Floats, Ints, runs_of
 
 FEWEST_PAIRS = 40
 """With fewer pairs, not even differences all in one direction are evidence among many tests."""
@@ -25,8 +25,8 @@ PAIRED = 0.9
 _NEGLIGIBLE = 0.01
 """Relative difference of the two variances below which neither is adjusted."""
 _ALIKE = 1.25
-"""Outputs that are added to those which have something if another one to their problem has. In the
-simulations of the tests fewer let the false discoveries grow, and more cost power."""
+"""Pseudo-count of outputs that have something if another output to their problem has it. In the
+tests' simulations, fewer increased false discoveries and more reduced power."""
 
 
 class Sides:
@@ -42,11 +42,11 @@ class Sides:
         keys = 2 * np.asarray(problems, dtype=np.int64) + ~self.is_own
         if self.is_own.all() or not self.is_own.any() or (np.diff(keys) < 0).any():
             raise ValueError("expected outputs of both sides, sorted by problem")
-        known, first, self.units, self.unit_outputs = np.unique(
+        unit_keys, first, self.units, self.unit_outputs = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
         self.unit_is_own = self.is_own[first]
-        self.unit_problems = np.unique(known // 2, return_inverse=True)[1]
+        self.unit_problems = np.unique(unit_keys // 2, return_inverse=True)[1]
         self.problems = int(self.unit_is_own.sum()), int((~self.unit_is_own).sum())
         """How many problems each side answers, the method's first."""
 
@@ -59,14 +59,15 @@ class PresenceTest:
     (Kish's effective number); if all are 0 or 1 the test is exact. Shares of the side with more
     outputs per problem vary less; their part in Σd² is increased to what fewer outputs would give.
 
-    Not in pairs: the outputs of a side count as so many independent ones as have a mean of the same
-    variance. With an intraclass correlation ρ and m outputs to each problem that is every
-    1 + (m - 1) ρ of them; ρ is estimated from how often an output to a problem has it if another
-    one has, with a few more that do, since few occurrences tell little. The hypergeometric
-    distribution of these numbers is exact for one output per problem, and for copies.
+    Not in pairs: the outputs of a side are counted by their effective sample size, the number of
+    independent outputs whose mean has the same variance. With an intraclass correlation ρ and m
+    outputs to each problem, that is their number divided by 1 + (m - 1) ρ. ρ is estimated from how
+    often an output has something if another output to the same problem has it, with a pseudo-count.
+    The hypergeometric distribution of these numbers is exact for one output per problem, and for
+    copies.
 
-    If both sides answer the same problems with different numbers of outputs, what has the smaller
-    variance is taken for each thing: pairs, unless outputs to a problem are hardly alike.
+    If both sides answer the same problems with different numbers of outputs, each test takes the
+    approach with the smaller variance: pairs, unless outputs to a problem are hardly alike.
 
     Longer outputs contain more. If the method's outputs are longer, an output with c occurrences
     counts as 1 - (1 - part)^c, the probability that a random part of it, as long as an output of
@@ -94,7 +95,7 @@ class PresenceTest:
         difference = abs(self._rates[0] - self._rates[1])
         self._has_equal_rates = difference <= _NEGLIGIBLE * max(self._rates)
 
-    def p_values(self, starts: Ints, outputs: Integers, counts: Ints) -> Floats:
+    def p_values(self, starts: Ints, outputs: AnyIntegers, counts: Ints) -> Floats:
         """Return one-sided p-values of things whose entries begin at `starts`.
 
         An entry is an output that has the thing, by its position in the sides, ascending; and the
@@ -109,7 +110,7 @@ class PresenceTest:
         unpaired, others = self._unpaired(shares)
         return np.where(variances < others, p, unpaired)
 
-    def _shares(self, starts: Ints, outputs: Integers, counts: Ints) -> _Shares:
+    def _shares(self, starts: Ints, outputs: AnyIntegers, counts: Ints) -> _Shares:
         units = self.sides.units[outputs]
         at, firsts = runs_of(units, starts)
         values = (self._used / self.sides.unit_outputs)[units]
@@ -140,24 +141,29 @@ class PresenceTest:
     def _unpaired(self, shares: _Shares) -> tuple[Floats, Floats]:
         """Return p-values, and variances of the difference of the mean shares."""
         m = self.sides.unit_outputs
-        several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
+        has_several, is_own = m[shares.units] > 1, self.sides.unit_is_own[shares.units]
         # Σv², as if an output had the thing independently of itself.
-        products = several * (shares.values**2 - shares.squares)
+        products = has_several * (shares.values**2 - shares.squares)
         products /= (1 - 1 / np.maximum(m, 2))[shares.units]
-        values = shares.values * is_own, shares.values * ~is_own, products, shares.values * several
+        values = (
+            shares.values * is_own,
+            shares.values * ~is_own,
+            products,
+            shares.values * has_several,
+        )
         own_sums, others, products, single = (
             np.add.reduceat(column, shares.starts) for column in values
         )
         mean = (own_sums + others) / sum(self.problems)
         added = _ALIKE * _rate(m[self._used & (m > 1)])
-        alike = (products + added) / (single + added)
-        rho = np.clip((alike - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
+        agreement = (products + added) / (single + added)
+        rho = np.clip((agreement - mean) / np.maximum(1 - mean, _NEGLIGIBLE), 0, 1)
         per_problem = [rate + rho * (1 - rate) for rate in self._rates]
         sizes = [
             n / n_per_problem for n, n_per_problem in zip(self.problems, per_problem, strict=True)
         ]
-        found = own_sums / per_problem[0]
-        p = hypergeometric_tail(found, found + others / per_problem[1], *sizes)
+        own_present = own_sums / per_problem[0]
+        p = hypergeometric_tail(own_present, own_present + others / per_problem[1], *sizes)
         return p, mean * (1 - mean) * sum(1 / size for size in sizes)
 
 
@@ -201,22 +207,25 @@ def _binomial_tail(sums: Floats, sizes: Floats, squares: Floats) -> Floats:
 
 
 def hypergeometric_tail(
-    found: ArrayLike, marked: ArrayLike, drawn: ArrayLike, others: ArrayLike
+    marked_drawn: ArrayLike, marked: ArrayLike, sample_size: ArrayLike, others: ArrayLike
 ) -> Floats:
-    """Return the probability that at least `found` of those `drawn` are among the `marked` ones.
+    """Return the probability that at least `marked_drawn` of a random sample are `marked`.
 
-    `others` are not drawn. For numbers that are not integers the gamma function interpolates the
-    terms of the hypergeometric distribution.
+    `others` are not in the sample. Between integers, the gamma function interpolates the terms of
+    the hypergeometric distribution.
     """
-    arrays = (np.asarray(values, dtype=np.float64) for values in (found, marked, drawn, others))
-    x, k, n, rest = np.broadcast_arrays(*arrays)
+    arrays = (
+        np.asarray(values, dtype=np.float64)
+        for values in (marked_drawn, marked, sample_size, others)
+    )
+    x, k, n, not_drawn = np.broadcast_arrays(*arrays)
     p = np.ones(x.size)
-    upper = x > n * k / (n + rest)
-    p[upper] = _sum_of_terms(x[upper], k[upper], n[upper], rest[upper])
+    upper = x > n * k / (n + not_drawn)
+    p[upper] = _sum_of_terms(x[upper], k[upper], n[upper], not_drawn[upper])
     # The complement: at least n - x + 1 of those not marked are drawn.
-    lower = ~upper & (x >= 1) & (x - 1 >= k - rest)
-    x, k, n, rest = x[lower], k[lower], n[lower], rest[lower]
-    p[lower] = 1 - _sum_of_terms(n - x + 1, n + rest - k, n, rest)
+    lower = ~upper & (x >= 1) & (x - 1 >= k - not_drawn)
+    x, k, n, not_drawn = x[lower], k[lower], n[lower], not_drawn[lower]
+    p[lower] = 1 - _sum_of_terms(n - x + 1, n + not_drawn - k, n, not_drawn)
     return np.clip(p, 0.0, 1.0)
 
 
@@ -230,12 +239,12 @@ def _sum_of_terms(x: Floats, k: Floats, n: Floats, others: Floats) -> Floats:
     term = log_binomial(n, x) + log_binomial(others, k - x) - log_binomial(n + others, k)
     term = np.exp(term)
     sums: Floats = term.copy()
-    left = np.arange(x.size)
-    while left.size:
+    unfinished = np.arange(x.size)
+    while unfinished.size:
         term = term * (n - x) * (k - x) / ((x + 1) * (others - k + x + 1))
         x = x + 1
-        more = (term > 1e-14 * sums[left]) & (x < np.minimum(n, k) + 1)
-        left = left[more]
+        more = (term > 1e-14 * sums[unfinished]) & (x < np.minimum(n, k) + 1)
+        unfinished = unfinished[more]
         term, x, k, n, others = (array[more] for array in (term, x, k, n, others))
-        sums[left] += term
+        sums[unfinished] += term
     return sums

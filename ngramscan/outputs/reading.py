@@ -38,13 +38,13 @@ class Output:
     place: str
     """File and line, or file and number in its list."""
     epoch: str = ""
-    """The end of `id` that tells several samples of the same problem apart."""
+    """The end of `id` that numbers several outputs to the same problem."""
     asked: tuple[str, ...] = ()
-    """The texts of the record that the model was given, as far as it has them."""
+    """The input texts of the model that the record contains: question and prompt."""
 
     @property
     def problem(self) -> tuple[str, str, str]:
-        """The problem's key; an output without an id has a problem of its own."""
+        """The problem's key; each output without an id counts as a separate problem."""
         id_ = self.id.removesuffix(self.epoch)
         return self.group.dataset, id_, "" if id_ else self.place
 
@@ -76,12 +76,12 @@ def read_outputs(
     name dataset, model and prompt, the fields `dataset`, `model` and `method` do. An InputError
     says where a record is malformed, or that there are no outputs.
     """
-    given = [paths] if isinstance(paths, str | Path) else paths
-    where = ", ".join(map(name_of, given)) or "outputs"
+    given_paths = [paths] if isinstance(paths, str | Path) else paths
+    where = ", ".join(map(name_of, given_paths)) or "outputs"
     outputs: list[Output] = []
     notices: list[str] = []
     bad: list[str] | None = [] if skip_bad_lines else None
-    files = [file for path in given for file in _files(Path(path))]
+    files = [file for path in given_paths for file in _files(Path(path))]
     if len({file.resolve() for file, _ in files}) < len(files):
         raise InputError(where, "a file is given twice")
     for file, group in files:
@@ -90,12 +90,12 @@ def read_outputs(
         if halves:
             notices.append(describe_halves(name, halves))
         records = _records(name, content, bad)
-        found = [
+        file_outputs = [
             _output(record, place, group, field=output_field, prompt_field=prompt_field)
             for place, record in records
         ]
-        outputs += found
-        if not found:
+        outputs += file_outputs
+        if not file_outputs:
             notices.append(f"{name}: contains no outputs")
     if bad:
         notices.append(f"{where}: malformed lines skipped: {len(bad)}")
@@ -178,16 +178,16 @@ def _output(record: Any, place: str, group: Group, field: str, prompt_field: str
     if not isinstance(record, dict):
         raise InputError(place, "not a JSON object; expected one with an output")
     if field not in record:
-        known = some_of(record) or "none"
-        problem = f"no field {field!r}; it has: {known} (see " + OptionUse("output_field") + ")"
+        fields = some_of(record) or "none"
+        problem = f"no field {field!r}; it has: {fields} (see " + OptionUse("output_field") + ")"
         raise InputError(place, problem)
     group = _group_in(record, place, group, prompt_field)
     text = record[field]
     if isinstance(text, list) and len(text) <= 1:
         text = text[0] if text else None
     if text is not None and not isinstance(text, str):
-        found = f"field {field!r} is {type(text).__name__}"
-        raise InputError(place, f"{found}; expected a string, or a list of one string")
+        field_type = f"field {field!r} is {type(text).__name__}"
+        raise InputError(place, f"{field_type}; expected a string, or a list of one string")
     id_ = id_in(record)
     epoch = f"#{record['epoch']}" if id_ and record.get("epoch") is not None else ""
     return Output(
@@ -201,17 +201,17 @@ def id_in(record: Mapping[str, Any]) -> str:
 
 
 def asked_in(record: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the question and the prompt of a record, and what belongs to them: its strings."""
-    given = (record[name] for name in ASKED_FIELDS if name in record)
-    several = (value if isinstance(value, list) else [value] for value in given)
-    return tuple(text for values in several for text in values if isinstance(text, str))
+    """Return the strings of a record that the model was given: question, prompt, context."""
+    values_by_field = (record[name] for name in ASKED_FIELDS if name in record)
+    lists = (value if isinstance(value, list) else [value] for value in values_by_field)
+    return tuple(text for values in lists for text in values if isinstance(text, str))
 
 
 def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -> Group:
-    """Return the group of a record: where the path does not tell, its fields do."""
+    """Return the group of a record, by its path or else by its fields."""
     fields = {} if group.model else {"dataset": "dataset", "model": "model", "prompt": "method"}
     if prompt_field is not None:
-        # The path of a file with several prompts does not say who wrote, though it may look so.
+        # The path of a file with several prompts may look like a group, but is not one.
         fields |= {"model": "model", "prompt": prompt_field}
         if not isinstance(record.get(prompt_field), str) or not record[prompt_field]:
             raise InputError(place, f"field {prompt_field!r}: expected a prompt's name")
@@ -228,9 +228,9 @@ def number_problems(outputs: Iterable[Output]) -> list[int]:
 
 
 def _refuse_duplicates(outputs: Sequence[Output]) -> None:
-    seen: dict[tuple[Group, str], str] = {}
+    places: dict[tuple[Group, str], str] = {}
     for output in outputs:
-        first = seen.setdefault((output.group, output.id), output.place)
+        first = places.setdefault((output.group, output.id), output.place)
         if output.id and first != output.place:
             named = "/".join(filter(None, output.group))
             problem = message_of(f"id {output.id!r} of {named} is also at {first}")

@@ -28,7 +28,7 @@ _THRESHOLDS = {f"{measure}_{end}" for measure in MEASURES for end in ("at_least"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class StrategyRule:
     """One rule: the strategy of the outputs for which all conditions hold."""
 
     name: str
@@ -54,7 +54,7 @@ class RuleSet:
 
     step_markers: tuple[Any, ...]
     """Patterns of RE2; where one has a group, the group is what it marks."""
-    rules: tuple[Rule, ...]
+    rules: tuple[StrategyRule, ...]
     """The first that holds decides; the last holds always."""
 
 
@@ -133,11 +133,11 @@ class StrategyResult:
     notices: list[Text]
 
 
-def run_strategies(found: OutputSet, rules: RuleSet) -> StrategyResult:
+def run_strategies(outputs_read: OutputSet, rules: RuleSet) -> StrategyResult:
     """Return the strategy of each output that has text, and the shares of each group."""
-    present = [output for output in found.outputs if output.has_text]
+    present = [output for output in outputs_read.outputs if output.has_text]
     outputs = [classify(output.group, output.id, output.text or "", rules) for output in present]
-    return StrategyResult([*_shares(present, outputs)], outputs, found.notices)
+    return StrategyResult([*_shares(present, outputs)], outputs, outputs_read.notices)
 
 
 def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
@@ -163,7 +163,7 @@ def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrateg
 
 
 def _count_steps(text: str, rules: RuleSet) -> int:
-    """Count the places where markers match; two that match the same words count once."""
+    """Count the matches of markers; overlapping matches count once."""
     text = whole(text)
     spans = sorted(
         match.span(min(marker.groups, 1))
@@ -177,30 +177,32 @@ def _count_steps(text: str, rules: RuleSet) -> int:
     return steps
 
 
-Answers = list[tuple[Output, OutputStrategyRow]]
+ClassifiedOutputs = list[tuple[Output, OutputStrategyRow]]
 
 
 def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Iterator[StrategyRow]:
     """Yield the shares of each group, then those of all models, where there are several."""
-    groups: dict[Group, Answers] = {}
-    pooled: dict[Group, Answers] = {}
+    groups: dict[Group, ClassifiedOutputs] = {}
+    pooled: dict[Group, ClassifiedOutputs] = {}
     for answer in zip(outputs, rows, strict=True):
         group = answer[0].group
         groups.setdefault(group, []).append(answer)
         pooled.setdefault(group._replace(model=ALL), []).append(answer)
-    several = (pair for pair in pooled.items() if len({row.model for _, row in pair[1]}) > 1)
-    for group, answers in [*groups.items(), *several]:
+    of_several_models = (
+        pair for pair in pooled.items() if len({row.model for _, row in pair[1]}) > 1
+    )
+    for group, answers in [*groups.items(), *of_several_models]:
         for strategy in STRATEGIES:
             yield _share(group, answers, strategy)
 
 
-def _share(group: Group, answers: Answers, strategy: str) -> StrategyRow:
+def _share(group: Group, answers: ClassifiedOutputs, strategy: str) -> StrategyRow:
     follows = [row.strategy == strategy for _, row in answers]
     densities = [row.formula_density for _, row in answers]
     group_densities = list(compress(densities, follows))
     problems = number_problems(output for output, _ in answers)
     share = ClusteredShare(follows, problems).estimate(LEVEL)
-    # Which outputs of several models are for the same problem, only ids can say.
+    # Only ids show which outputs of several models answer the same problem.
     is_known = group.model != ALL or all(output.id for output, _ in answers)
     return StrategyRow(
         *group,
@@ -250,14 +252,16 @@ def _marker(node: Node) -> Any:
         raise fields["regex"].error(str(error)) from error
 
 
-def _rule(node: Node) -> Rule:
+def _rule(node: Node) -> StrategyRule:
     fields = node.fields({"name", "strategy", "reason"}, {"code", *_THRESHOLDS})
     fields["reason"].string()
     code = fields["code"].value() if "code" in fields else None
     if not isinstance(code, bool | None):
         raise fields["code"].error("expected true or false")
     limits = {key: _threshold(fields[key]) for key in sorted(fields.keys() & _THRESHOLDS)}
-    return Rule(fields["name"].string(), fields["strategy"].choice(STRATEGIES), code, limits)
+    return StrategyRule(
+        fields["name"].string(), fields["strategy"].choice(STRATEGIES), code, limits
+    )
 
 
 def _threshold(node: Node) -> float:

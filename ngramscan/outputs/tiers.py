@@ -80,7 +80,7 @@ class TierResult:
 
 
 def run_tiers(
-    found: OutputSet,
+    outputs_read: OutputSet,
     patterns: PatternSet,
     measure: str = "occurrences",
     case_sensitive: bool = False,
@@ -90,14 +90,14 @@ def run_tiers(
     `measure` is `occurrences` per output, or the share of `outputs` with any. There are rows for
     each dataset and model, then pooled ones; none for regexes, which have no tier.
     """
-    counts = mark_outputs(found, patterns, case_sensitive)
+    counts = mark_outputs(outputs_read, patterns, case_sensitive)
     rows = [
         _row(scope, part, number, measure)
         for scope, part in counts.scopes()
         for number, marker in enumerate(part.markers)
         if marker.tier != REGEX_TIER
     ]
-    return TierResult(rows, [*found.notices, *counts.notices()])
+    return TierResult(rows, [*outputs_read.notices, *counts.notices()])
 
 
 def tier_of(ratio: float) -> str:
@@ -157,9 +157,9 @@ def _quotient(sums: Floats, sizes: Floats) -> float:
 
 
 def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) -> TierRow:
-    marker, found = part.markers[number], part.counts[:, number]
-    is_own, has = part.is_own(marker.method), (found > 0).astype(np.int64)
-    values = found if measure == "occurrences" else has
+    marker, counts_by_output = part.markers[number], part.counts[:, number]
+    is_own, has = part.is_own(marker.method), (counts_by_output > 0).astype(np.int64)
+    values = counts_by_output if measure == "occurrences" else has
     ratio, note = None, "no occurrence"
     if not is_own.any() or is_own.all():
         note = "no outputs of other methods" if is_own.any() else "no outputs of its method"
@@ -176,8 +176,8 @@ def _row(scope: tuple[str, str], part: MarkerCounts, number: int, measure: str) 
         outputs_others=int((~is_own).sum()),
         with_pattern_own=int(has[is_own].sum()),
         with_pattern_others=int(has[~is_own].sum()),
-        occurrences_own=int(found[is_own].sum()),
-        occurrences_others=int(found[~is_own].sum()),
+        occurrences_own=int(counts_by_output[is_own].sum()),
+        occurrences_others=int(counts_by_output[~is_own].sum()),
         measure=measure,
         rate_own=float(values[is_own].mean()) if is_own.any() else None,
         rate_others=float(values[~is_own].mean()) if not is_own.all() else None,

@@ -15,7 +15,7 @@ from ngramscan.matching.words import word_expression
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Integers = NDArray[np.integer]
+AnyIntegers = NDArray[np.integer]
 Flags = NDArray[np.bool_]
 
 
@@ -28,15 +28,15 @@ def _piece() -> re.Pattern[str]:
 class Tokens:
     """Texts as numbers, with a 0 between them."""
 
-    ids: Integers
+    ids: AnyIntegers
     """A 0, the tokens of the first text, a 0, those of the second … and a 0 at the end."""
-    documents: Integers
+    documents: AnyIntegers
     """The text of each token, numbered from 0."""
     sizes: Ints
     """Number of tokens in each text."""
     names: Sequence[str]
     """The token of each number; '' for 0."""
-    gaps: Integers | None = None
+    gaps: AnyIntegers | None = None
     """For words: the number in `names` of the white space after each; 0 if there is none."""
 
     def text(self, position: int, n: int) -> str:
@@ -82,14 +82,14 @@ def _joined(pieces: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
 
 def split_characters(texts: Sequence[str]) -> Tokens:
     """Split texts into characters."""
-    used = np.zeros(0x110000, dtype=bool)
+    is_used = np.zeros(0x110000, dtype=bool)
     for text in texts:
-        used[_code_points(text)] = True
-    points = np.flatnonzero(used)
-    numbers: Integers = np.zeros(used.size, dtype=np.min_scalar_type(points.size))
+        is_used[_code_points(text)] = True
+    points = np.flatnonzero(is_used)
+    numbers: AnyIntegers = np.zeros(is_used.size, dtype=np.min_scalar_type(points.size))
     numbers[points] = np.arange(1, points.size + 1)
     sizes = np.array([len(text) for text in texts], dtype=np.int64)
-    ids: Integers = np.zeros(int(sizes.sum()) + sizes.size + 1, dtype=numbers.dtype)
+    ids: AnyIntegers = np.zeros(int(sizes.sum()) + sizes.size + 1, dtype=numbers.dtype)
     for text, stop in zip(texts, np.cumsum(sizes + 1), strict=True):
         ids[stop - len(text) : stop] = numbers[_code_points(text)]
     return Tokens(ids, _documents(sizes), sizes, ["", *map(chr, points)])
@@ -99,20 +99,20 @@ def _code_points(text: str) -> NDArray[np.uint32]:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
 
 
-def _documents(sizes: Ints) -> Integers:
+def _documents(sizes: Ints) -> AnyIntegers:
     """Return the text of each token; a 0 counts to the text after it, the last one to the last."""
     numbers = np.arange(sizes.size, dtype=np.min_scalar_type(sizes.size))
     return np.append(np.repeat(numbers, sizes + 1), numbers[-1:])
 
 
-def changes(values: Integers) -> Flags:
-    """Tell where a new value begins, the first included."""
+def changes(values: AnyIntegers) -> Flags:
+    """Return a mask of the places where a new value begins, including the first."""
     is_new = np.ones(values.size, dtype=bool)
     is_new[1:] = values[1:] != values[:-1]
     return is_new
 
 
-def runs_of(values: Integers, starts: Ints) -> tuple[Ints, Ints]:
+def runs_of(values: AnyIntegers, starts: Ints) -> tuple[Ints, Ints]:
     """Return where a new value or thing begins, and which of these places are the `starts`."""
     new = changes(values)
     new[starts] = True
@@ -141,19 +141,21 @@ def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags
     return forms
 
 
-def _places(ids: Integers, wanted: set[int]) -> dict[int, Ints]:
-    is_wanted = np.zeros(max(int(ids.max(initial=0)), *wanted, 0) + 1, dtype=bool)
-    is_wanted[list(wanted)] = True
+def _places(ids: AnyIntegers, words: set[int]) -> dict[int, Ints]:
+    is_wanted = np.zeros(max(int(ids.max(initial=0)), *words, 0) + 1, dtype=bool)
+    is_wanted[list(words)] = True
     positions = np.flatnonzero(is_wanted[ids])
     positions = positions[np.argsort(ids[positions], kind="stable")]
-    found = ids[positions]
+    ids_in_order = ids[positions]
     return {
-        word: positions[np.searchsorted(found, word) : np.searchsorted(found, word, "right")]
-        for word in wanted
+        word: positions[
+            np.searchsorted(ids_in_order, word) : np.searchsorted(ids_in_order, word, "right")
+        ]
+        for word in words
     }
 
 
-def _most_usual(gaps: Integers, starts: Ints, n: int) -> int:
+def _most_usual(gaps: AnyIntegers, starts: Ints, n: int) -> int:
     """Return the first position with the most frequent spacing of n tokens."""
     if n == 1:
         return int(starts[0])

@@ -19,7 +19,7 @@ from ngramscan.reading.streams import name_of, read_raw, whole
 from ngramscan.reading.yaml_files import Node, compose_yaml, input_errors
 
 STDIN = "-"
-_Entry = TypeVar("_Entry", Pattern, Regex)
+_EntryT = TypeVar("_EntryT", Pattern, Regex)
 
 
 def shipped_sets() -> list[str]:
@@ -28,26 +28,28 @@ def shipped_sets() -> list[str]:
 
 
 def find_patterns(path_or_name: PathOrName) -> str | None:
-    """Return the file of a pattern set, or the shipped one of this name in any case, or None."""
-    given = os.path.expanduser(path_or_name)
-    shipped = [str(folder / f"{given.lower()}.yaml") for folder in shipped_folders()]
+    """Return the file of a pattern set or a shipped set of this name (in any case), if any."""
+    path = os.path.expanduser(path_or_name)
+    shipped = [str(folder / f"{path.lower()}.yaml") for folder in shipped_folders()]
     # Unlike Path.exists, this also takes a text that is too long for the name of a file.
-    return next((name for name in (given, *shipped) if name == STDIN or os.path.exists(name)), None)
+    return next((name for name in (path, *shipped) if name == STDIN or os.path.exists(name)), None)
 
 
 def suggest_sets(path_or_name: PathOrName) -> str:
     """Return the end of a message: the shipped set or file that was probably meant."""
-    given = Path(path_or_name)
-    files = [*glob("patterns/*.yaml"), *glob(f"{escape(str(given.parent))}/*.yaml")]
-    known = {Path(path).stem: os.path.normpath(path) for path in (*files, *shipped_sets())}
-    near = nearest(given.stem, known, cutoff=0.5)
-    return f"; did you mean {known[near]}?" if near else ""
+    path = Path(path_or_name)
+    yaml_files = [*glob("patterns/*.yaml"), *glob(f"{escape(str(path.parent))}/*.yaml")]
+    sets_by_name = {
+        Path(path).stem: os.path.normpath(path) for path in (*yaml_files, *shipped_sets())
+    }
+    near = nearest(path.stem, sets_by_name, cutoff=0.5)
+    return f"; did you mean {sets_by_name[near]}?" if near else ""
 
 
 def load_patterns(path_or_name: PathOrName) -> PatternSet:
     """Load a pattern set from a YAML file, or a shipped one by its name.
 
-    An InputError says that there is none, or names the line at which it breaks the format.
+    An InputError says that the set doesn't exist, or names the line that breaks the format.
     """
     path = find_patterns(path_or_name)
     if path is None:
@@ -81,12 +83,12 @@ def parse_patterns(content: str, where: str) -> PatternSet:
     )
 
 
-def _distinct(nodes: Iterable[Node], read: Callable[[Node], _Entry]) -> tuple[_Entry, ...]:
+def _distinct(nodes: Iterable[Node], read_entry: Callable[[Node], _EntryT]) -> tuple[_EntryT, ...]:
     """Read the entries, and refuse one that appears twice."""
-    entries: list[_Entry] = []
+    entries: list[_EntryT] = []
     lines: dict[tuple[str, str], int] = {}
     for node in nodes:
-        entry = read(node)
+        entry = read_entry(node)
         if entry.key in lines:
             method, text = entry.key
             problem = f"{text!r} of {method} is also on line {lines[entry.key]}"

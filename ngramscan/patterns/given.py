@@ -19,9 +19,10 @@ from ngramscan.patterns.model import PathOrName, Pattern, PatternSet, merge
 from ngramscan.reading.compressions import PACKED
 
 _YAML = {".yaml", ".yml"}
-_CORPUS = {".arrow", ".jsonl", ".parquet", ".warc", ".wet", *PACKED}
+_SETS = {*_YAML, ".json", ""}
+"""Suffixes of pattern sets; JSON is YAML, too."""
 _LONGEST_SHOWN = 1000
-"""A longer argument is not repeated in the cure, which a long line would hide."""
+"""A longer argument is not repeated in the cure, which would be hard to see after it."""
 
 
 def load_selection(
@@ -42,16 +43,16 @@ def load_given(
 
     `tiers` and `methods` select from sets. Among `patterns` are files, shipped sets, and texts with
     white space in them, which are literals. `files` have a literal on each line. An InputError
-    names the likeliest cure where something is neither a set nor a literal, or nothing was given.
+    suggests the likeliest cure if a value is neither a set nor a literal, or nothing was given.
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")
     sets = [value for value in patterns if _is_set(value)]
     texts = [str(value) for value in patterns if value not in sets]
-    found = [_checked(text, OptionUse("patterns")) for text in texts]
-    found += [_checked(text, OptionUse("literal")) for text in literals]
-    found += [text for file in files for text in _read_literals(file)]
-    if not sets and not found:
+    all_literals = [_checked(text, OptionUse("patterns")) for text in texts]
+    all_literals += [_checked(text, OptionUse("literal")) for text in literals]
+    all_literals += [text for file in files for text in _read_literals(file)]
+    if not sets and not all_literals:
         text = OptionUse("literal", "step by step")
         problem = "nothing to count; give texts, as in " + text + ", or a pattern set, as f1"
         raise InputError(OptionUse("patterns"), problem)
@@ -59,27 +60,35 @@ def load_given(
         option = OptionUse("tier", tiers[0]) if tiers else OptionUse("method", methods[0])
         raise InputError(option, "it selects from pattern sets, and only literals were given")
     chosen = load_selection(sets, tiers, methods) if sets else PatternSet("literals", "", ())
-    only = tuple(Pattern(text) for text in dict.fromkeys(found))
+    only = tuple(Pattern(text) for text in dict.fromkeys(all_literals))
     return PatternSet(chosen.name, chosen.source, chosen.patterns + only, chosen.regexes)
 
 
-def _is_set(given: PathOrName) -> bool:
-    """Tell whether an argument names a pattern set, or is a literal; refuse what is neither."""
-    name = str(given)
-    path, suffix = find_patterns(given), Path(name).suffix.lower()
+def _is_set(argument: PathOrName) -> bool:
+    """Tell whether an argument names a pattern set; a literal does not, anything else raises."""
+    name = str(argument)
+    path, suffix = find_patterns(argument), Path(name).suffix.lower()
     if path is None:
-        is_text = isinstance(given, str) and (not name or any(map(str.isspace, name)))
+        is_text = isinstance(argument, str) and (not name or any(map(str.isspace, name)))
         if is_text and suffix not in _YAML:
             return False
-        lead = f"{suggest_sets(given) or ';'} to count the text itself: "
+        lead = f"{suggest_sets(argument) or ';'} to count the text itself: "
         raise InputError(name, f"no such file or shipped set{lead}" + _to_give("literal", name))
-    if os.path.isdir(path) or suffix in _CORPUS:
+    if os.path.isdir(path) or (suffix not in _SETS and _is_corpus(suffix)):
         cure = _to_give("index", name, "scan:")
         raise InputError(name, "not a pattern set; to count in its texts: " + cure)
-    if suffix not in {*_YAML, ".json", ""}:
+    if suffix not in _SETS:
         cure = _to_give("literals_file", name)
         raise InputError(name, "not a pattern set; to count each of its lines: " + cure)
     return True
+
+
+def _is_corpus(suffix: str) -> bool:
+    """Tell whether files with a suffix are corpora, and not lists of phrases."""
+    from ngramscan.corpora.formats import FORMATS  # slow to import
+
+    corpora = [form for form in FORMATS if not form.may_list_phrases]
+    return suffix in PACKED or any(suffix in form.suffixes for form in corpora)
 
 
 def _to_give(option: str, name: str, prefix: str = "") -> OptionUse:
@@ -108,7 +117,7 @@ def _read_literals(file: PathOrName) -> list[str]:
         )
     content, where = read_named(file)
     lines = [line.removesuffix("\r") for line in content.split("\n")]
-    found = [_checked(line, f"{where}:{number}") for number, line in enumerate(lines, 1) if line]
-    if not found:
+    literals = [_checked(line, f"{where}:{number}") for number, line in enumerate(lines, 1) if line]
+    if not literals:
         raise InputError(where, "contains no text; expected one per line")
-    return found
+    return literals

@@ -28,14 +28,14 @@ class Pattern:
 
     text: str
     method: str | None = None
-    """The way of prompting that the pattern attests; None: a literal that was given alone."""
+    """The way of prompting that the pattern attests; None for a literal given by itself."""
     tier: str | None = None
     """One of `TIERS`."""
     kind: str | None = None
     """One of `KINDS`; patterns of kind latex and code have no case variants."""
     note: str = ""
     expands: str = ""
-    """The words of the source that this pattern interprets; empty: the source prints the text."""
+    """The words of the source that this pattern interprets; empty if the source has the text."""
     longer_words: tuple[str, ...] = ()
     """Other words that contain the text; its count includes them."""
 
@@ -108,20 +108,20 @@ class PatternSet:
         tier_names = {tier: {tier.lower()} for tier in sorted(present)}
         chosen = {self._named("method", method, names) for method in methods} or set(names)
         tiers_chosen = {self._named("tier", tier, tier_names) for tier in tiers} or present
-        kept = tuple(p for p in self.patterns if p.method in chosen and p.tier in tiers_chosen)
+        patterns = tuple(p for p in self.patterns if p.method in chosen and p.tier in tiers_chosen)
         regexes = tuple(r for r in self.regexes if r.method in chosen and not tiers)
-        if not kept and not regexes:
-            asked = ", ".join([*methods, *tiers])
-            raise InputError(f"pattern set {self.name}", f"it has no pattern of {asked}")
-        return PatternSet(self.name, self.source, kept, regexes)
+        if not patterns and not regexes:
+            requested = ", ".join([*methods, *tiers])
+            raise InputError(f"pattern set {self.name}", f"it has no pattern of {requested}")
+        return PatternSet(self.name, self.source, patterns, regexes)
 
-    def _named(self, kind: str, asked: str, names: Mapping[str, set[str]]) -> str:
+    def _named(self, kind: str, wanted_name: str, names: Mapping[str, set[str]]) -> str:
         """Return the method or tier that has this name, in upper or lower case."""
-        for known, others in names.items():
-            if asked.lower() in others:
-                return known
+        for full_name, spellings in names.items():
+            if wanted_name.lower() in spellings:
+                return full_name
         problem = f"pattern set {self.name} has no such {kind}; it has {', '.join(names)}"
-        raise InputError(OptionUse(kind, asked), problem)
+        raise InputError(OptionUse(kind, wanted_name), problem)
 
     def queries(self, case_variants: bool = False) -> list[Query]:
         """Return the strings to count, in the order of the patterns."""
@@ -137,14 +137,14 @@ class PatternSet:
 
 def merge(sets: Sequence[PatternSet]) -> PatternSet:
     """Return one set with the patterns of all; refuse a pattern that two of them have."""
-    seen: dict[tuple[str, str], str] = {}
+    set_of_key: dict[tuple[str, str], str] = {}
     for pattern_set in sets:
         for entry in pattern_set.entries:
-            if entry.key in seen:
+            if entry.key in set_of_key:
                 method, text = entry.key
-                problem = f"{text!r} of {method} is also in pattern set {seen[entry.key]}"
+                problem = f"{text!r} of {method} is also in pattern set {set_of_key[entry.key]}"
                 raise InputError(f"pattern set {pattern_set.name}", problem)
-            seen[entry.key] = pattern_set.name
+            set_of_key[entry.key] = pattern_set.name
     return PatternSet(
         name="+".join(pattern_set.name for pattern_set in sets),
         source=" ".join(pattern_set.source for pattern_set in sets),
@@ -166,20 +166,20 @@ class Scope:
 
     @property
     def kind(self) -> str:
-        """The kind of all patterns; empty: there are several kinds."""
+        """The kind of all patterns; empty if they have several kinds."""
         kinds = {query.pattern.kind or "" for query in self.queries}
         return kinds.pop() if len(kinds) == 1 else ""
 
     @property
     def by_kind(self) -> list[Scope]:
-        """The queries of each kind; none, if all are of one kind."""
+        """The queries of each kind; empty if all are of the same kind."""
         kinds = dict.fromkeys(query.pattern.kind for query in self.queries if query.pattern.kind)
         parts = [tuple(q for q in self.queries if q.pattern.kind == kind) for kind in kinds]
         return [replace(self, queries=part, is_part=True) for part in parts if len(parts) > 1]
 
-    def kind_with(self, other: Scope | None) -> str:
-        """Return the kind of all patterns of both; empty: there are several kinds."""
-        return self.kind if other is None or self.kind == other.kind else ""
+    def kind_with(self, other_scope: Scope | None) -> str:
+        """Return the kind of all patterns of both; empty if they have several kinds."""
+        return self.kind if other_scope is None or self.kind == other_scope.kind else ""
 
     @property
     def texts(self) -> list[str]:
@@ -193,7 +193,7 @@ def scopes(queries: Sequence[Query]) -> list[Scope]:
     Literals without a method are in none of them.
     """
     present = {query.pattern.tier for query in queries}
-    found = []
+    totals = []
     for label in (*TIERS, "T1+T2"):
         tiers = set(label.split("+"))
         if not tiers <= present:
@@ -201,5 +201,5 @@ def scopes(queries: Sequence[Query]) -> list[Scope]:
         chosen = [query for query in queries if query.pattern.tier in tiers]
         for method in dict.fromkeys(q.pattern.method for q in chosen if q.pattern.method):
             of_method = tuple(query for query in chosen if query.pattern.method == method)
-            found.append(Scope(label, method, of_method))
-    return found
+            totals.append(Scope(label, method, of_method))
+    return totals

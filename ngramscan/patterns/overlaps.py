@@ -10,7 +10,7 @@ from ngramscan.patterns.model import Query, scopes
 
 
 def nesting(texts: Iterable[str]) -> dict[str, list[str]]:
-    """Map each text that contains others of `texts` to these."""
+    """Map each text that contains other `texts` to the contained ones."""
     unique = list(dict.fromkeys(texts))
     inner = {text: [o for o in unique if o != text and o in text] for text in unique}
     return {text: others for text, others in inner.items() if others}
@@ -50,35 +50,37 @@ def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
     """
     unique = list(dict.fromkeys(texts))
     dropped = nesting(unique).keys() | closing_forms(unique).keys()
-    kept = [text for text in unique if text not in dropped]
-    merged = (string for pair in permutations(kept, 2) for string in merged_strings(*pair))
-    return kept, list(dict.fromkeys(merged))
+    independent = [text for text in unique if text not in dropped]
+    merged = (string for pair in permutations(independent, 2) for string in merged_strings(*pair))
+    return independent, list(dict.fromkeys(merged))
 
 
 def merged_of_unions(queries: Sequence[Query]) -> list[str]:
-    """Return the strings that the unions need to have counted beside the queries.
+    """Return the strings whose counts the unions need in addition to the queries.
 
-    Those of one kind may need more: the query that contains another one may be of another kind.
+    A union of one kind may need more, since a query and one that contains it may differ in kind.
     """
     merged: dict[str, None] = {}
-    for whole in scopes(queries):
-        for scope in (whole, *whole.by_kind):
+    for total in scopes(queries):
+        for scope in (total, *total.by_kind):
             merged |= dict.fromkeys(plan_union(scope.texts)[1])
     counted = {query.text for query in queries}
     return [text for text in merged if text not in counted]
 
 
 def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -> int | None:
-    """Return the occurrences of some queries, each place once; None: a count is missing."""
-    kept, merged = plan_union(texts)
-    if not occurrences.keys() >= {*kept, *merged}:
+    """Return the occurrences of some queries, each place once; None if a count is missing."""
+    independent, merged = plan_union(texts)
+    if not occurrences.keys() >= {*independent, *merged}:
         return None
-    return sum(occurrences[text] for text in kept) - sum(occurrences[text] for text in merged)
+    return sum(occurrences[text] for text in independent) - sum(
+        occurrences[text] for text in merged
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Why two counts, or a count and a word, are not independent."""
+    """The reason why two counts, or a count and a word, are not independent."""
 
     relation: str
     """`equal_`, `nested_`, `overlapping_` or `paired_patterns`, or `longer_words`."""
@@ -90,7 +92,7 @@ class Overlap:
 def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
     """Return the overlaps; first those between methods, as they weaken a ratio of the two.
 
-    Literals without a method enter no total, so nothing is said of them.
+    Literals without a method are part of no total and are left out.
     """
     queries = [query for query in queries if query.pattern.method]
     pairs = [pair for pair in combinations(queries, 2) if pair[0].pattern != pair[1].pattern]
@@ -99,8 +101,8 @@ def describe_overlaps(queries: Sequence[Query]) -> list[Overlap]:
     return [*overlaps, *_describe_closing_forms(queries), *_describe_longer_words(queries)]
 
 
-def _describe(query: Query, other: Query) -> Overlap | None:
-    a, b = query.text, other.text
+def _describe(query: Query, other_query: Query) -> Overlap | None:
+    a, b = query.text, other_query.text
     merged = merged_strings(a, b) + merged_strings(b, a)
     if a == b:
         relation, sentence = "equal_patterns", f'"{a}" is in both lists'
@@ -112,7 +114,7 @@ def _describe(query: Query, other: Query) -> Overlap | None:
         sentence = f'"{a}" and "{b}" both count in "{merged[0]}"'
     else:
         return None
-    return Overlap(relation, query.pattern.key[0], other.pattern.key[0], sentence)
+    return Overlap(relation, query.pattern.key[0], other_query.pattern.key[0], sentence)
 
 
 def _describe_closing_forms(queries: Sequence[Query]) -> Iterator[Overlap]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure, shown_context
 from ngramscan.indexes.tokens.base import is_token_level
 from ngramscan.prevalence.count import collect_replies
-from ngramscan.prevalence.draw_places import draw_places
+from ngramscan.prevalence.draws import draw_places
 from ngramscan.rows import Label, row_kind
 
 _BYTES_PER_CHARACTER = 4
@@ -39,17 +37,6 @@ class ContextRow:
     rank: int
     metadata: str
     """A JSON object, or empty."""
-
-
-def metadata_of(row: ContextRow) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the metadata of a document, and those of its source within them; empty: none."""
-    try:
-        metadata = json.loads(row.metadata) if row.metadata else {}
-    except (ValueError, RecursionError):
-        metadata = {}
-    outer = metadata if isinstance(metadata, dict) else {}
-    inner = outer.get("metadata")
-    return outer, inner if isinstance(inner, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)

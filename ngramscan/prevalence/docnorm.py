@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
-    CountDocuments,
     Index,
     IndexSize,
     QueryFailure,
+    ReadsDocuments,
     shown_context,
 )
 from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
@@ -37,12 +37,12 @@ from ngramscan.prevalence.docnorm_totals import (
     union_of,
     with_rates,
 )
-from ngramscan.prevalence.draw_places import Found
 from ngramscan.prevalence.draws import (
     Counted,
     DocnormOptions,
     DocumentShare,
     DrawRow,
+    Found,
     Seen,
     Texts,
     count_documents,
@@ -150,13 +150,13 @@ def run_docnorm(
     """
     ordered = sorted(indexes, key=attrgetter("unit"))
     # All services are asked at the same time; corpora are read one after the other.
-    placed = [index for index in ordered if not index.document_counts]
+    placed = [index for index in ordered if not isinstance(index, ReadsDocuments)]
     lookups = {index.name: stream for index, stream in start_lookups(queries, placed)}
     result: DocnormResult[Any] = DocnormResult()
     for index in ordered:
         n_before, n_totals = len(result.rows), len(result.totals)
-        if index.document_counts:
-            _read(result, index, queries, index.document_counts)
+        if isinstance(index, ReadsDocuments):
+            _read(result, index, queries)
         else:
             _place(result, index, queries, lookup=lookups[index.name], options=options)
         size = index.size()
@@ -178,14 +178,16 @@ def refuse_first(indexes: Sequence[Index], options: DocnormOptions) -> None:
 # An index that reads its documents
 
 
-def _read(
-    result: DocnormResult[Any], index: Index, queries: Sequence[Query], count: CountDocuments
-) -> None:
+class ReadIndex(Index, ReadsDocuments, Protocol):
+    """An index that reads all its documents for any question."""
+
+
+def _read(result: DocnormResult[Any], index: ReadIndex, queries: Sequence[Query]) -> None:
     texts = list(dict.fromkeys(query.text for query in queries))
     of_scopes = [(scope, union_of(scope)) for scope in scopes(queries)]
     unions = list(dict.fromkeys(union for _, union in of_scopes))
     try:
-        known = count([*texts, *merged_of_unions(queries)], unions)
+        known = index.document_counts([*texts, *merged_of_unions(queries)], unions)
     except NgramscanError as error:
         if error.exit_code == InputError.exit_code:
             raise

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ngramscan.errors import IndexFormatError, NgramscanError
-from ngramscan.indexes.base import Index, Place, Window, WindowFailure, shown_context
+from ngramscan.indexes.base import (
+    Index,
+    Locates,
+    Occurrences,
+    Place,
+    Window,
+    WindowFailure,
+    shown_context,
+)
+from ngramscan.indexes.kinds import draw_name
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     MarkedWindow,
@@ -25,10 +35,11 @@ from ngramscan.indexes.tokens.base import (
 )
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.patterns.overlaps import nesting
-from ngramscan.prevalence.draw_places import Found, draw_places
 from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
+from ngramscan.statistics.streams import stream
 
 Estimator = Literal["combined", "size-bias", "first", "unique"]
+Found = Occurrences | TokenOccurrences
 
 SHIFT_BYTES = 3
 """An end of a window may be moved by this much so that it cuts no character."""
@@ -40,6 +51,9 @@ LEAST_CONTEXT = 100
 """Bytes on each side, the least that can be asked for."""
 EXACT_UP_TO = 20_000
 """Occurrences of a query, all of which are placed where the index can; about a second."""
+
+_BLOCK = 1024
+"""Random numbers drawn at a time: others would give other draws for the same seed."""
 
 Texts = tuple[str, ...]
 """Texts, none of which contains another."""
@@ -124,11 +138,12 @@ def count_documents(
     """
     counted: dict[str, npt.NDArray[np.int64]] = {}
     failed: dict[str, NgramscanError] = {}
-    place = index.documents_of
-    for located in found if place and options.exact_up_to else ():
-        if place and located.occurrences <= options.exact_up_to:
+    if not isinstance(index, Locates) or not options.exact_up_to:
+        return counted, failed
+    for located in found:
+        if located.occurrences <= options.exact_up_to:
             try:
-                counted[located.query] = np.unique(place(located.found))
+                counted[located.query] = np.unique(index.documents_of(located.found))
             except NgramscanError as error:
                 failed[located.query] = error
     return counted, failed
@@ -218,8 +233,8 @@ def _look(
                 yield place, window.error
                 continue
             try:
-                of = {} if is_whole else owners[place.query]
-                yield place, _look_at(index, window, of, options)
+                unions = {} if is_whole else owners[place.query]
+                yield place, _look_at(index, window, unions, options)
             except IndexFormatError as error:
                 yield place, error
 
@@ -299,6 +314,42 @@ def _draw_row(index: str, window: Window) -> DrawRow:
         text_offset=window.offset,
         metadata=window.metadata,
     )
+
+
+# The occurrences that are drawn
+
+
+def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: bool) -> list[Place]:
+    """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
+
+    The draws depend only on the seed, the last part of the index's name and the query. So they are
+    the same whatever other patterns are asked for, and whether an index is in a folder, on a host
+    or on a store. The first draws are the same however many follow.
+    """
+    total = found.occurrences
+    if total <= n:
+        return [_place(found, ordinal) for ordinal in range(total)]
+    ordinals = _ordinals(total, stream(seed, draw_name(index), found.query))
+    if with_replacement:
+        return [_place(found, ordinal) for ordinal in islice(ordinals, n)]
+    distinct: dict[int, None] = {}
+    while len(distinct) < n:
+        distinct[next(ordinals)] = None
+    return [_place(found, ordinal) for ordinal in distinct]
+
+
+def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
+    while True:
+        yield from random.integers(0, total, _BLOCK).tolist()
+
+
+def _place(found: Found, ordinal: int) -> Place:
+    """Return an occurrence by its number; numbers run on from shard to shard."""
+    for segment in found.found.segments:
+        if ordinal < segment.occurrences:
+            return Place(found.query, segment.shard, segment.low + ordinal)
+        ordinal -= segment.occurrences
+    raise AssertionError("an ordinal is below the number of occurrences")
 
 
 # The share of a document that a draw counts for

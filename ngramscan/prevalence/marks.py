@@ -1,10 +1,11 @@
-"""Spans of a text → the text cut where marks begin, end or overlap, as pages show it."""
+"""Spans of a text → the text cut where marks begin, end or overlap, to be shown."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 _LEVELS = (8, 16, 32)
 """Words from which on a mark is one level darker."""
@@ -53,6 +54,13 @@ def cut_at_marks(text: str, marks: Sequence[Mark]) -> Iterator[Part]:
         yield Part(number, pieces, is_whole=mark.end <= following)
     if place < len(text):
         yield Part(None, [(text[place:], 0)])
+
+
+def cut_where_marked(text: str, marks: Sequence[Mark]) -> Iterator[tuple[str, bool]]:
+    """Yield a text in parts, each with whether it is in a mark; marks that touch are one part."""
+    parts = cut_at_marks(text, marks)
+    for is_marked, stretch in groupby(parts, key=lambda part: part.number is not None):
+        yield "".join(piece for part in stretch for piece, _ in part.pieces), is_marked
 
 
 def _pieces(

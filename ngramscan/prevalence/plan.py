@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ngramscan.indexes.base import Cost, Index
+from ngramscan.indexes.base import Cost, Index, ReadsDocuments
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,9 @@ class PlanRow:
     bytes: int
     """Bytes to read, also probably; replies of services are not counted."""
     duration: str | None
-    """HH:MM:SS: at the requests per second of `--rate`, by default 4 for services, 1 for
-    infini-gram, and 30 ms per request in place; None: not known, for corpora that are read and
-    local indexes."""
+    """HH:MM:SS: at the requests per second of `--rate`, by default 4 for infini-gram-mini and for
+    other hosts, 1 for infini-gram, and 30 ms per request in place; None: not known, for corpora
+    that are read and local indexes."""
 
 
 def make_plan(
@@ -37,7 +37,7 @@ def make_plan(
     """Return what it takes to look up some texts and fetch windows, at most, in each index."""
     rows = []
     for index in indexes:
-        cost, is_read = index.cost(lookups, windows, context), bool(index.document_counts)
+        cost, is_read = index.cost(lookups, windows, context), isinstance(index, ReadsDocuments)
         asked = (0, 0) if is_read else (len(lookups), windows)
         rows.append(make_row(index, patterns, *asked, cost))
     return rows

@@ -6,11 +6,11 @@ occurs with all that is between, and is in no longer span.
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,22 +18,25 @@ from numpy.typing import NDArray
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import (
     Cost,
-    Excerpts,
+    FindsSpans,
     Index,
-    MatchStarts,
+    MatchesSuffixes,
     QueryCount,
-    SpanIndex,
+    ReadsDocuments,
+    ShowsExcerpts,
     SpanQuery,
-    finds_spans,
 )
-from ngramscan.indexes.tokens.base import MatchingIndex, finds_matches
+from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.matching.alike import AlikePlaces
 from ngramscan.matching.excerpts import possible_windows
 from ngramscan.matching.longest import longest_matches
 from ngramscan.matching.words import word_places
 from ngramscan.prevalence.count import collect_replies
+from ngramscan.statistics.streams import draw_sample
 
 Integers = NDArray[np.int64]
+Excerpts = Callable[[Sequence[bytes], Sequence[Integers]], list[bytes]]
+"""Returns parts of documents, as `ShowsExcerpts.excerpts` does."""
 _IS_WORD = bytes(code < 128 and bool(word_places(chr(code))) for code in range(256))
 _PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
 """Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
@@ -100,6 +103,8 @@ class Span:
 Occurs = Mapping[str, bool]
 Search = Generator[list[str], Occurs, list[Span]]
 """Yields texts, is sent whether each of them occurs, and returns spans in the order of starts."""
+AskAbout = Callable[[list[str]], Mapping[str, bool | NgramscanError]]
+"""Returns whether each of some texts occurs, or why that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,22 +125,23 @@ def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpan
     An index that knows the longest match at each end of a text is asked for it, another for counts:
     of windows first, and where they occur of longer and longer parts.
     """
-    if finds_matches(index):
+    if isinstance(index, MatchesTokens):
         return _of_tokens(texts, index, least)
-    if index.match_starts:
-        return FoundSpans(list(_from_matches(texts, index.match_starts, least)), {}, texts)
-    if index.excerpts:
+    if isinstance(index, MatchesSuffixes):
+        return FoundSpans(list(_from_matches(texts, index, least)), {}, texts)
+    if isinstance(index, ShowsExcerpts):
         return FoundSpans([*_within_excerpts(texts, index.excerpts, least)], {}, texts)
     width = width_in(index, least)
-    if finds_spans(index):
+    if isinstance(index, FindsSpans):
         return FoundSpans(_in_place(texts, index, least, width), {}, texts)
-    searches = [search_spans(text, least, width) for text in texts]
-    return FoundSpans(*_answer(searches, index), texts)
+    counted_parts = _CountedParts(index)
+    spans = _search_spans(texts, least, width, counted_parts.ask)
+    return FoundSpans(spans, counted_parts.counts, texts)
 
 
 def width_in(index: Index, least: int) -> int:
     """Return the words of a window: fewer where each costs a request, so that they are fewer."""
-    return least if index.document_counts else (least + 1) // 2
+    return least if isinstance(index, ReadsDocuments) else (least + 1) // 2
 
 
 def windows_of(text: WordText, least: int, width: int) -> dict[int, str]:
@@ -151,24 +157,21 @@ def _window_starts(text: WordText, least: int, width: int) -> range:
 def spans_within(text: WordText, other: str, least: int) -> list[Span]:
     """Return the spans of a text that occur in another text."""
     if len(text.text) * len(other) > _COMPARED_DIRECTLY:
-        (spans,) = _within_excerpts([text], lambda *_: [other.encode()], least)
-        return spans
-    search = search_spans(text, least, least)
-    answers: Occurs = {}
-    try:
-        asked = next(search)
-        while True:
-            answers = {part: part in other for part in asked}
-            asked = search.send(answers)
-    except StopIteration as ended:
-        return list(ended.value)
+        return _within_excerpts([text], lambda *_: [other.encode()], least)[0]
+    (spans,) = _search_spans(
+        [text], least, least, lambda parts: {part: part in other for part in parts}
+    )
+    if isinstance(spans, NgramscanError):
+        raise spans
+    return spans
 
 
 def _from_matches(
-    texts: Sequence[WordText], match_starts: MatchStarts, least: int
+    texts: Sequence[WordText], index: MatchesSuffixes, least: int
 ) -> Iterator[list[Span]]:
     places = [text.byte_places() for text in texts]
-    found = match_starts([text.text.encode() for text in texts], [ends for _, ends in places])
+    ends_of_words = [ends for _, ends in places]
+    found = index.match_starts([text.text.encode() for text in texts], ends_of_words)
     for (starts, _), matched in zip(places, found, strict=True):
         # The first whole word of each match; later matches don't begin earlier.
         firsts = np.searchsorted(starts, matched).tolist()
@@ -227,7 +230,7 @@ def _longest_spans(
 
 
 def _in_place(
-    texts: Sequence[WordText], index: SpanIndex, least: int, width: int
+    texts: Sequence[WordText], index: FindsSpans, least: int, width: int
 ) -> list[list[Span] | NgramscanError]:
     """Return the spans that an index searches by itself."""
     different = {text.text: text for text in texts}.values()
@@ -243,6 +246,10 @@ def _span_query(text: WordText, least: int, width: int) -> SpanQuery:
     return SpanQuery(text.text, np.stack(text.byte_places(), axis=1), windows, least)
 
 
+class SpanIndex(Index, FindsSpans, Protocol):
+    """An index that searches the spans of texts by itself."""
+
+
 def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed: int) -> Cost:
     """Return what the spans of some texts take, by searching parts of them drawn at random.
 
@@ -254,7 +261,7 @@ def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed:
         for first in range(0, len(text.words), _PART_WORDS)
     ]
     number = min(len(parts), max(_FEWEST_PARTS, len(parts) // _PARTS_PER_DRAW))
-    drawn = random.Random(seed).sample(parts, number)
+    drawn = draw_sample(parts, number, seed)
     words = sum(len(part.words) for part in parts)
     times = words / max(1, sum(len(part.words) for part in drawn))
     width = width_in(index, least)
@@ -270,7 +277,7 @@ def _window_places(starts: Integers, ends: Integers, least: int) -> Integers:
     return np.concatenate(places)
 
 
-def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> FoundSpans:
+def _of_tokens(texts: Sequence[WordText], index: MatchesTokens, least: int) -> FoundSpans:
     """Return the spans of tokens."""
     spans: list[list[Span] | NgramscanError] = []
     in_tokens = list[WordText]()
@@ -290,48 +297,103 @@ def _of_tokens(texts: Sequence[WordText], index: MatchingIndex, least: int) -> F
     return FoundSpans(spans, {}, in_tokens)
 
 
-def _answer(
-    searches: Sequence[Search], index: Index
-) -> tuple[list[list[Span] | NgramscanError], dict[str, QueryCount]]:
-    """Ask an index all that searches want to know, those of all texts together in each round."""
-    spans: list[list[Span] | NgramscanError] = [[] for _ in searches]
-    counts, errors = dict[str, QueryCount](), dict[str, NgramscanError]()
-    waiting = {number: next(search) for number, search in enumerate(searches)}
-    while waiting:
-        parts = dict.fromkeys(part for asked in waiting.values() for part in asked)
-        unknown = [part for part in parts if part not in counts]
-        if unknown:
-            replies, failed = collect_replies(index.counts(unknown), unknown)
-            counts |= replies
-            errors |= failed
-        for number, asked in list(waiting.items()):
-            error = next((errors[part] for part in asked if part in errors), None)
-            if error is not None:
-                spans[number] = error
-                del waiting[number]
-                continue
-            try:
-                occurs = {part: counts[part].occurrences > 0 for part in asked}
-                waiting[number] = searches[number].send(occurs)
-            except StopIteration as ended:
-                spans[number] = ended.value
-                del waiting[number]
-    return spans, counts
+class _CountedParts:
+    """Parts of texts as an index counts them, each once."""
+
+    def __init__(self, index: Index) -> None:
+        self._index = index
+        self.counts = dict[str, QueryCount]()
+        self._errors = dict[str, NgramscanError]()
+
+    def ask(self, parts: list[str]) -> dict[str, bool | NgramscanError]:
+        """Return whether each part occurs, or why it could not be counted."""
+        uncounted = [part for part in parts if part not in self.counts]
+        if uncounted:
+            replies, errors = collect_replies(self._index.counts(uncounted), uncounted)
+            self.counts |= replies
+            self._errors |= errors
+        occurs = {part: self.counts[part].occurrences > 0 for part in parts if part in self.counts}
+        errors_of_parts = {part: self._errors[part] for part in parts if part in self._errors}
+        return {**occurs, **errors_of_parts}
 
 
-def search_spans(text: WordText, least: int, width: int) -> Search:
-    """Search all spans of at least so many words, by whether parts of the text occur.
+def _search_spans(
+    texts: Sequence[WordText], least: int, width: int, ask_about: AskAbout
+) -> list[list[Span] | NgramscanError]:
+    """Search all spans of at least so many words in each text, by whether parts of it occur.
 
     Windows of `width` words are asked about first, then the spans of each place without an absent
-    window are searched.
+    window are searched. The parts of all texts are asked about together, in rounds.
     """
-    n = len(text.words)
-    starts = _window_starts(text, least, width)
-    windows = {first: text.part(first, first + width) for first in starts}
-    occurs = yield [*windows.values()]
-    present = {first for first, window in windows.items() if occurs[window]}
+    windows = [windows_of(text, least, width) for text in texts]
+    all_windows = chain.from_iterable(of_text.values() for of_text in windows)
+    answers = ask_about(list(dict.fromkeys(all_windows)))
+    errors: dict[int, NgramscanError] = {}
+    searches: list[tuple[int, Search]] = []
+    for number, (text, windows_by_first) in enumerate(zip(texts, windows, strict=True)):
+        if error := _first_error(answers, windows_by_first.values()):
+            errors[number] = error
+            continue
+        present = {first for first, window in windows_by_first.items() if answers[window]}
+        searches += [(number, search) for search in _searches_in(text, present, least, width)]
+    spans, later_errors = _run_searches(searches, ask_about)
+    errors |= later_errors
+    return [errors.get(number) or _outermost(spans.get(number, ())) for number in range(len(texts))]
+
+
+def _run_searches(
+    searches: Sequence[tuple[int, Search]], ask_about: AskAbout
+) -> tuple[dict[int, list[Span]], dict[int, NgramscanError]]:
+    """Run searches together: in each round, all that they want to know is asked at once.
+
+    Each has the number of its text. Returns the spans of each text, in the order of its searches,
+    and why others are not known: then all searches in a text end.
+    """
+    spans_of_searches: dict[int, list[Span]] = {}
+    errors: dict[int, NgramscanError] = {}
+    running = dict(enumerate(searches))
+    occurs: Occurs | None = None
+    while running:
+        wanted: dict[int, list[str]] = {}
+        for position, (_, search) in running.items():
+            try:
+                wanted[position] = next(search) if occurs is None else search.send(occurs)
+            except StopIteration as end:
+                spans_of_searches[position] = end.value
+        answers = ask_about(list(dict.fromkeys(chain.from_iterable(wanted.values()))))
+        for position, parts in wanted.items():
+            number, _ = searches[position]
+            if error := _first_error(answers, parts):
+                errors.setdefault(number, error)
+        running = {
+            position: searches[position]
+            for position in wanted
+            if searches[position][0] not in errors
+        }
+        occurs = {part: answer for part, answer in answers.items() if isinstance(answer, bool)}
+    spans: dict[int, list[Span]] = {}
+    for position, (number, _) in enumerate(searches):
+        spans.setdefault(number, []).extend(spans_of_searches.get(position, ()))
+    return spans, errors
+
+
+def _first_error(
+    answers: Mapping[str, bool | NgramscanError], parts: Iterable[str]
+) -> NgramscanError | None:
+    """Return why it is not known whether some parts occur; None if it is."""
+    errors = (answers[part] for part in parts)
+    return next((error for error in errors if isinstance(error, NgramscanError)), None)
+
+
+def _searches_in(text: WordText, present: set[int], least: int, width: int) -> list[Search]:
+    """Return a search for each place of a text that has no absent window.
+
+    `present` are the first words of the windows that occur.
+    """
     if not present:
         return []
+    n = len(text.words)
+    starts = _window_starts(text, least, width)
     # From each word, how far a span may reach: not to the end of an absent window.
     limits, limit = [n] * n, n
     for first in reversed(range(n)):
@@ -339,14 +401,11 @@ def search_spans(text: WordText, least: int, width: int) -> Search:
             limit = first + width - 1
         limits[first] = limit
     open_places = _runs([first for first in range(n) if limits[first] - first >= least])
-    slack, known = least - width, _Known(text)
-    found = yield from _together(
-        [_search_run(text, run, limits, least, slack, known) for run in open_places]
-    )
-    return _outermost(found)
+    slack, longest_parts = least - width, _LongestParts(text)
+    return [_search_run(text, run, limits, least, slack, longest_parts) for run in open_places]
 
 
-class _Known:
+class _LongestParts:
     """The longest parts of a text that occur, noted for all places that are alike.
 
     Where a text repeats itself, the same is not asked for each of its words.
@@ -394,10 +453,10 @@ class _Known:
         self._words_to |= dict.fromkeys(alike.sharing(last, longer), words)
 
 
-def _outermost(found: Iterable[Span]) -> list[Span]:
+def _outermost(candidates: Iterable[Span]) -> list[Span]:
     """Return those spans, in the order of their starts, that none before them has."""
     reach, spans = 0, []
-    for span in found:
+    for span in candidates:
         if span.stop > reach:
             spans.append(span)
             reach = span.stop
@@ -410,27 +469,13 @@ def _runs(numbers: Sequence[int]) -> list[range]:
     return [range(numbers[a], numbers[b - 1] + 1) for a, b in pairwise(breaks) if b > a]
 
 
-def _together(searches: Sequence[Search]) -> Search:
-    """Search at the same time, and return all spans in the order of the searches."""
-    found: list[list[Span]] = [[] for _ in searches]
-    waiting: dict[int, list[str]] = {}
-    occurs: Occurs | None = None
-    running = dict(enumerate(searches))
-    while running:
-        for number, search in list(running.items()):
-            try:
-                waiting[number] = next(search) if occurs is None else search.send(occurs)
-            except StopIteration as ended:
-                found[number] = ended.value
-                del running[number]
-                waiting.pop(number, None)
-        if running:
-            occurs = yield [part for asked in waiting.values() for part in asked]
-    return [span for spans in found for span in spans]
-
-
 def _search_run(
-    text: WordText, starts: range, limits: Sequence[int], least: int, slack: int, known: _Known
+    text: WordText,
+    starts: range,
+    limits: Sequence[int],
+    least: int,
+    slack: int,
+    longest_parts: _LongestParts,
 ) -> Search:
     """Search the spans that begin at some successive words.
 
@@ -441,7 +486,7 @@ def _search_run(
     spans, first, reach = list[Span](), starts.start, 0
     while first < starts.stop:
         shortest = max(reach, first + least - 1)
-        stop = yield from _longest_from(text, first, shortest, limits[first], slack, known)
+        stop = yield from _longest_from(text, first, shortest, limits[first], slack, longest_parts)
         if stop > shortest:
             spans.append(Span(first, stop))
             reach = stop
@@ -449,36 +494,36 @@ def _search_run(
         while first < starts.stop and limits[first] <= reach:
             first += 1
         if first < starts.stop and reach - first >= least:
-            first = yield from _first_with(text, first, reach, least, known)
+            first = yield from _first_with(text, first, reach, least, longest_parts)
     return spans
 
 
 def _longest_from(
-    text: WordText, first: int, shortest: int, limit: int, slack: int, known: _Known
+    text: WordText, first: int, shortest: int, limit: int, slack: int, longest_parts: _LongestParts
 ) -> Generator[list[str], Occurs, int]:
     """Return the word behind the longest part from a word on, or `shortest` if that is longer."""
-    if (words := known.words_from(first)) is not None:
+    if (words := longest_parts.words_from(first)) is not None:
         return max(shortest, first + words)
     stop = yield from _longest(partial(text.part, first), shortest, limit, likely=limit - slack)
     if shortest < stop < len(text.words):
-        known.learn_from(first, stop - first)
+        longest_parts.learn_from(first, stop - first)
     return stop
 
 
 def _first_with(
-    text: WordText, first: int, last: int, least: int, known: _Known
+    text: WordText, first: int, last: int, least: int, longest_parts: _LongestParts
 ) -> Generator[list[str], Occurs, int]:
     """Return the first word, but none before `first`, from which a part with the last one occurs.
 
     Or the first one of a part that is too short.
     """
     most = last + 1 - first
-    words = known.words_to(last)
+    words = longest_parts.words_to(last)
     if words is None:
         ends_there = partial(_ending_at, text, last + 1)
         words = yield from _longest(ends_there, least - 1, most, likely=0)
         if least <= words < most:
-            known.learn_to(last, words)
+            longest_parts.learn_to(last, words)
     return last + 1 - min(max(words, least - 1), most)
 
 
@@ -487,21 +532,21 @@ def _ending_at(text: WordText, stop: int, words: int) -> str:
 
 
 def _longest(
-    part: Callable[[int], str], known: int, most: int, likely: int
+    part: Callable[[int], str], present: int, most: int, likely: int
 ) -> Generator[list[str], Occurs, int]:
-    """Return the largest number up to `most` whose part occurs, or `known` if none above it does.
+    """Return the largest number up to `most` whose part occurs, or `present` if none above it does.
 
     The part of a number is in those of larger ones. The next number is asked about first, then the
     one that is `likely`, then others at growing distances.
     """
     step = 1
-    while known < most:
-        is_likely = step == 4 and likely > known
-        number = likely if is_likely else known + min(step, (most - known + 1) // 2)
-        asked = part(number)
-        if (yield [asked])[asked]:
-            known = number
+    while present < most:
+        is_likely = step == 4 and likely > present
+        number = likely if is_likely else present + min(step, (most - present + 1) // 2)
+        wanted = part(number)
+        if (yield [wanted])[wanted]:
+            present = number
         else:
             most = number - 1
         step *= 4
-    return known
+    return present

@@ -12,8 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
-from ngramscan.indexes.tokens.base import finds_matches
+from ngramscan.indexes.base import (
+    Index,
+    IndexSize,
+    MatchesSuffixes,
+    QueryCount,
+    QueryFailure,
+    ReadsDocuments,
+)
+from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import collect_replies
@@ -71,7 +78,7 @@ class TraceOptions:
     def least_in(self, index: Index) -> int:
         """Return the words of the shortest spans to look for: shorter ones cost counts."""
         shortest = (self.min_words, self.index_from)
-        knows_all = index.match_starts or index.unit == "tokens"
+        knows_all = isinstance(index, MatchesSuffixes) or index.unit == "tokens"
         return min(*shortest, SHORTEST) if knows_all else min(shortest)
 
 
@@ -246,13 +253,10 @@ class Traced:
         """Return those of at least so many words whose texts are listed: in repeated text, some."""
         return listed_spans(self.long_spans(least))
 
-    def marks(self, least: int) -> list[Mark]:
-        """Return the places of the listed spans of at least so many words."""
+    def marks_of(self, spans: Sequence[Span]) -> list[Mark]:
+        """Return the places of some spans in the text."""
         words = self.text.words
-        return [
-            Mark(words[span.first][0], words[span.stop - 1][1], span.words)
-            for span in self.listed(least)
-        ]
+        return [Mark(words[span.first][0], words[span.stop - 1][1], span.words) for span in spans]
 
     def counting(self, least: int) -> list[Span]:
         """Return those with a word that is not masked."""
@@ -383,7 +387,7 @@ def _find_with_forms(
         for number, text in enumerate(words)
         for name, form in other_forms(text.text).items()
     ]
-    if index.document_counts:
+    if isinstance(index, ReadsDocuments):
         together = find_spans([*words, *(form.text for form in forms)], index, least)
         n = len(words)
         found = FoundSpans(together.spans[:n], together.counts, words)
@@ -448,7 +452,7 @@ def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool
 def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, QueryCount]:
     """Count each listed span of at least so many words; what can't be counted is then missing."""
     traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
-    if finds_matches(index):
+    if isinstance(index, MatchesTokens):
         counts = index.count_ngrams(_ngrams(traced, least))
     else:
         known = result.counts[index.name]

@@ -56,7 +56,7 @@ def run_on_cluster(
     keys = [f"ngramscan-{time.time_ns()}-{number}" for number in numbers]
     log = logging.getLogger("distributed.client")
     level = log.level
-    log.setLevel(logging.CRITICAL)  # to a lost connection, it says a traceback
+    log.setLevel(logging.CRITICAL)  # it logs a traceback for each lost connection
     try:
         with client:
             workers = _workers(client)
@@ -96,7 +96,7 @@ def _check_memory(workers: dict[str, Any], task_bytes: int, watch: Watch) -> Non
 def _collect(
     client: Any, futures: dict[Any, int], watch: Watch, where: OptionUse
 ) -> Iterator[Done[Any]]:
-    known = set(_workers(client))
+    addresses = set(_workers(client))
     looked_at = time.monotonic()
     while futures:
         done = [future for future in futures if future.done()]
@@ -107,10 +107,10 @@ def _collect(
             time.sleep(_LOOK_EVERY_S)
         if not futures or time.monotonic() - looked_at > 5 * _LOOK_EVERY_S:
             # A worker that its nanny restarts has another address.
-            present = set(_workers(client))
-            for address in sorted(known - present):
+            current = set(_workers(client))
+            for address in sorted(addresses - current):
                 watch.notice(f"the worker {address} was lost; another does its tasks")
-            known, looked_at = present, time.monotonic()
+            addresses, looked_at = current, time.monotonic()
 
 
 def _done(future: Any, number: int, where: OptionUse) -> Done[Any]:

@@ -1,7 +1,7 @@
-"""Processes that end with the one that started them, however that ends and whatever they do.
+"""Child processes that always end with their parent.
 
-The process that starts another keeps one end of a pipe, to which nothing is ever written; the
-kernel ends the other process when that end is closed.
+The parent keeps one end of a pipe, to which nothing is ever written; the kernel ends the child when
+that end is closed.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import signal
 
 
 def end_with(life: int) -> None:
-    """Have the kernel end this process when nothing holds the other end of a pipe any more.
+    """Have the kernel end this process when the other end of a pipe is closed.
 
-    A thread that looks for the parent would have to wait for a long step of compiled code.
+    A thread that watches the parent would have to wait for long steps of compiled code.
     """
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
     signal.signal(signal.SIGIO, signal.SIG_DFL)  # which ends a process

@@ -95,7 +95,7 @@ class _Worker:
         self.reported = 0
 
     def end(self) -> str:
-        """End the process, unless it has ended by itself; return how it ended."""
+        """End the process if it is still running; return how it ended."""
         self.pipe.close()
         try:
             # It may be ending by itself; how it ends is worth knowing.
@@ -151,16 +151,16 @@ def do_tasks(descriptor: int) -> None:
 
 
 def usable_cores() -> int:
-    """Return the number of cores that this process may use; under Slurm not all there are."""
+    """Return the number of cores that this process may use; under Slurm, those of the job."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def usable_memory() -> int | None:
-    """Return the bytes of memory that processes may still take; None: this machine can't tell.
+    """Return the bytes of memory that processes may still take; None if the machine can't tell.
 
-    The least of what is free and of the limits of control groups, as batch systems set them.
+    This is the minimum of free memory and the limits of control groups, which batch systems set.
     """
     amounts = []
     with suppress(OSError):
@@ -189,7 +189,7 @@ def run_on_processes(
         yield from (do_task(work, n, task, watch.report) for n, task in enumerate(tasks))
         return
     n_processes = min(workers, len(tasks))
-    run = _Run(work, tasks, watch, max(1, usable_cores() // n_processes))
+    run = _PoolRun(work, tasks, watch, max(1, usable_cores() // n_processes))
     try:
         for _ in range(n_processes):
             run.hire()
@@ -200,7 +200,7 @@ def run_on_processes(
             worker.end()
 
 
-class _Run(Generic[T, R]):
+class _PoolRun(Generic[T, R]):
     """The tasks of one call, and the processes that do them."""
 
     def __init__(

@@ -33,7 +33,7 @@ CORRUPT: tuple[type[Exception], ...] = (
 )
 """Errors of decompressing and reading."""
 HEAD_BYTES = 18
-"""First bytes of an input, which tell compressions apart and have the header of a zstd frame."""
+"""First bytes of an input: enough to recognise compressions and for the header of a zstd frame."""
 USUAL_WINDOW_BYTES = 1 << 27
 """The window of zstd up to which its own tool decompresses without an option."""
 
@@ -57,10 +57,10 @@ class Member(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """Return what came behind the end of the member."""
+        """Return the data after the end of the member."""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Take data and return decompressed bytes, at most so many."""
+        """Take data and return at most this many decompressed bytes."""
 
 
 MemberOpener = Callable[[bytes], Member]
@@ -78,7 +78,7 @@ class Compression:
     open_file: Callable[[str], MemberOpener]
     """Returns what opens the members of one input, given what messages call it."""
     allows_trailing_bytes: bool = False
-    """Its own tool ignores bytes behind the last member, with a warning."""
+    """Whether its own tool ignores bytes after the last member, with a warning."""
 
     def begins(self, data: bytes) -> bool:
         """Tell whether a member begins with some bytes, which may be cut short."""
@@ -91,7 +91,7 @@ def _every_member(new_member: Callable[[], Member]) -> Callable[[str], MemberOpe
 
 
 class _ZstdFrames:
-    """Opens the frames of one file, to all of which a dictionary at its start belongs.
+    """Opens the frames of one file, which share a dictionary at its start.
 
     That is how crawlers compress WARC: https://iipc.github.io/warc-specifications/
     """
@@ -113,7 +113,7 @@ class _ZstdFrames:
 
 
 class _DictionaryFrame:
-    """A frame that has a dictionary and no text."""
+    """A frame that holds a dictionary and no text."""
 
     _HEADER_BYTES = 8
 
@@ -156,11 +156,11 @@ class _Lz4Frame:
 
     @property
     def unused_data(self) -> bytes:
-        """Return what came behind the end of the frame."""
+        """Return the data after the end of the frame."""
         return self._frame.unused_data or b""
 
     def decompress(self, data: bytes, max_length: int) -> bytes:
-        """Take data and return decompressed bytes, at most so many."""
+        """Take data and return at most this many decompressed bytes."""
         try:
             return bytes(self._frame.decompress(data, max_length))
         except RuntimeError as error:
@@ -215,7 +215,7 @@ PACKED = tuple(suffix for compression in COMPRESSIONS for suffix in compression.
 
 
 def packed_suffix(path: object) -> str:
-    """Return the suffix of a compression that ends a path, as it is written; empty: none does."""
+    """Return the suffix of a compression at the end of a path, as written; empty if none."""
     name = str(path)
     if not name.lower().endswith(PACKED):  # as most of many files
         return ""
@@ -226,19 +226,23 @@ def packed_suffix(path: object) -> str:
 def compression_of(path: object, head: bytes) -> Compression | None:
     """Return how an input is compressed, by the bytes that it begins with or else by its name.
 
-    None: it is not compressed.
+    None if it is not compressed.
     """
     suffix = packed_suffix(path).lower()
-    named = next((each for each in COMPRESSIONS if suffix in each.suffixes), None)
-    if head and (named is None or not named.begins(head)):
-        complete = (each for each in COMPRESSIONS if head.startswith(each.starts))
-        if begun := next(complete, None):
-            return begun
-    return named
+    by_name = next(
+        (compression for compression in COMPRESSIONS if suffix in compression.suffixes), None
+    )
+    if head and (by_name is None or not by_name.begins(head)):
+        complete = (
+            compression for compression in COMPRESSIONS if head.startswith(compression.starts)
+        )
+        if by_content := next(complete, None):
+            return by_content
+    return by_name
 
 
 def window_bytes(head: bytes) -> int:
-    """Return the window of the zstd frame that some bytes begin; 0: no frame begins, or no window.
+    """Return the window of the zstd frame at the start of some bytes; 0 if there is no window.
 
     The header is described in RFC 8878, section 3.1.1.1.
     """

@@ -1,4 +1,4 @@
-"""The formats of corpus files."""
+"""The names of the formats of corpus files, which `corpora.formats` lists with their readers."""
 
 from typing import Literal
 

@@ -21,7 +21,7 @@ class Group(NamedTuple):
 
 
 def group_of(file: Path) -> Group | None:
-    """Return what the end of a path names, in our own layout or in that of FinanceMath."""
+    """Return the group that the end of a path names, in our layout or in FinanceMath's."""
     end = "/".join(file.absolute().parts[-3:])
-    found = _OUR_PATH.fullmatch(end) or _FINANCEMATH_PATH.fullmatch(end)
-    return Group(**found.groupdict()) if found else None
+    match = _OUR_PATH.fullmatch(end) or _FINANCEMATH_PATH.fullmatch(end)
+    return Group(**match.groupdict()) if match else None

@@ -1,4 +1,4 @@
-"""Folders whose files commands read without being asked: those that come with the packages."""
+"""Folders of files that come with the packages, which commands read by default."""
 
 from __future__ import annotations
 

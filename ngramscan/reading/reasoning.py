@@ -16,13 +16,13 @@ class SplitReply(NamedTuple):
     """The reasoning of a reply and its answer."""
 
     reasoning: str
-    """Empty: the reply has none."""
+    """Empty if the reply has no reasoning."""
     answer: str | None
-    """None: the reply ends within its reasoning."""
+    """None if the reply ends within its reasoning."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Kind:
+class _MarkKind:
     """How one family of models marks reasoning; regular expressions, whatever the case."""
 
     opening: str
@@ -31,19 +31,19 @@ class _Kind:
     """Whether a closing mark without an opening one says that all before it is reasoning."""
 
 
-def _tag(names: str) -> _Kind:
+def _tag(names: str) -> _MarkKind:
     r"""Return the kind of tags such as `<think>`, `</think >`, `<THINK effort="3">`, `<|think|>`.
 
     Pages and files also have them escaped: `&lt;think&gt;`, `\<think\>`, `\u003cthink\u003e`.
     """
     opening = r"(?:[<＜]|&(?:amp;)?lt;|\\<|\\u003c|(?m:^)<[ \t])\|?"  # not in `8 < think > 7`
     more = r"(?:\s(?:[^<>&\\/]|/(?!>)){0,200})?\|?(?:[>＞]|&(?:amp;)?gt;|\\>|\\u003e)"
-    return _Kind(rf"{opening}(?:{names}){more}", rf"{opening}[ \t]?\\?/[ \t]?(?:{names}){more}")
+    return _MarkKind(rf"{opening}(?:{names}){more}", rf"{opening}[ \t]?\\?/[ \t]?(?:{names}){more}")
 
 
 _OF_THOUGHT = "(?:think(?:ing)?|thoughts?|reasoning)"
 _KINDS = (
-    _Kind(  # OpenThinker, Sky-T1; before the tags, which may have any word behind `reasoning_`
+    _MarkKind(  # OpenThinker, Sky-T1; before the tags, which may have any word behind `reasoning_`
         rf"<\|?(?:(?:begin|start)_(?:of_)?{_OF_THOUGHT}|{_OF_THOUGHT}_(?:begin|start))\|?>",
         rf"<\|?/?(?:end_(?:of_)?{_OF_THOUGHT}|{_OF_THOUGHT}_end)\|?>"
         r"(?:\s*<\|begin_of_solution\|>)?|<\|begin_of_solution\|>",
@@ -59,17 +59,17 @@ _KINDS = (
     _tag("reflection"),
     _tag("scratchpad|deliberation|思考"),
     _tag("analysis"),
-    _Kind(r"\[think(?:ing)?\]", r"\[/think(?:ing)?\]"),  # Magistral
-    _Kind(r"\[(?:reasoning|thoughts?|analysis)\]", r"\[/(?:reasoning|thoughts?|analysis)\]"),
-    _Kind("◁think▷", "◁/think▷"),  # Kimi
-    _Kind(  # Command A
+    _MarkKind(r"\[think(?:ing)?\]", r"\[/think(?:ing)?\]"),  # Magistral
+    _MarkKind(r"\[(?:reasoning|thoughts?|analysis)\]", r"\[/(?:reasoning|thoughts?|analysis)\]"),
+    _MarkKind("◁think▷", "◁/think▷"),  # Kimi
+    _MarkKind(  # Command A
         r"<\|start_thinking\|>",
         r"<\|end_thinking\|>(?:\s*<\|start_(?:response|text)\|>)?|<\|start_response\|>",
     ),
-    _Kind(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
-    _Kind(r"<\|channel>\s*thought|<unused94>(?:thought)?", r"<channel\|>|<unused95>"),  # Gemma
-    _Kind(r"\[unused16\]", r"\[unused17\]"),  # Pangu
-    _Kind(  # Open WebUI; others fold the part below a heading
+    _MarkKind(r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
+    _MarkKind(r"<\|channel>\s*thought|<unused94>(?:thought)?", r"<channel\|>|<unused95>"),  # Gemma
+    _MarkKind(r"\[unused16\]", r"\[unused17\]"),  # Pangu
+    _MarkKind(  # Open WebUI; others fold the part below a heading
         r"<details\s[^<>]{0,80}type=.?reasoning[^<>]{0,200}>"
         r"|<details(?:\s[^<>]{0,80})?>\s{0,9}<summary>[^<>]{0,40}\b(?:think|thought|reason)[^<>]{0,60}"
         r"</summary>",
@@ -94,7 +94,7 @@ def _any_mark() -> re.Pattern[str]:
 _MARK = _any_mark()
 _FIRST_CHARACTER = re.compile(r"[<＜\[◁&\\]")  # of every mark; most texts have few of them
 _KIND_OF = {name: kind for number, kind in enumerate(_KINDS) for name in _group_names(number)}
-_IN_WORDS = _Kind(  # Granite, Ollama; others begin so too, and go straight to the answer
+_IN_WORDS = _MarkKind(  # Granite, Ollama; others begin so too, and go straight to the answer
     r"[\s*#]*here(?: is|'s) my thought process:|\s*thinking(?:\.{3}|…)[ \t]*\n",
     r"here(?: is|'s) my response:|(?:\.{3}|…)done thinking\.?",
     closes_alone=False,
@@ -105,8 +105,8 @@ _END_OF_ANSWER = re.compile(r"<\|(?:end_of_solution|end_response|end_text)\|>", 
 
 
 @dataclass(frozen=True, slots=True)
-class _Mark:
-    kind: _Kind
+class _ReasoningMark:
+    kind: _MarkKind
     is_opening: bool
     start: int
     stop: int
@@ -139,10 +139,10 @@ _WHOLE_FENCE = re.compile(
 
 def _without_fence(text: str) -> str:
     """Return the content of a fence around a whole reply that begins with a mark; else the text."""
-    whole = _WHOLE_FENCE.fullmatch(text)
-    if whole is None:
+    fence = _WHOLE_FENCE.fullmatch(text)
+    if fence is None:
         return text
-    content = whole["content"].lstrip()
+    content = fence["content"].lstrip()
     mark = _MARK.match(content)
     is_opening = mark is not None and (mark.lastgroup or "").startswith("opening")
     return content if is_opening or _CHANNEL.match(content) else text
@@ -152,14 +152,14 @@ def _split_marked(text: str) -> SplitReply:
     marks = _find_marks(text)
     if not marks:
         return SplitReply("", text)
-    parts = _Parts(text)
+    parts = _ReplyParts(text)
     last_closing = {mark.kind: mark.start for mark in marks if not mark.is_opening}
     for mark in marks:
         parts.pass_mark(mark, last_closing)
     return parts.finish()
 
 
-class _Parts:
+class _ReplyParts:
     """The reasoning and the visible parts of a text, as far as its marks have been passed."""
 
     def __init__(self, text: str) -> None:
@@ -168,11 +168,11 @@ class _Parts:
         self.start = 0  # of the part that is not ended
         self.reasoning: list[str] = []
         self.visible: list[str] = []
-        self.open_kind: _Kind | None = None
-        self.inner_kinds: set[_Kind] = set()  # opened within the reasoning: `<reflection>`
+        self.open_kind: _MarkKind | None = None
+        self.inner_kinds: set[_MarkKind] = set()  # opened within the reasoning: `<reflection>`
         self.has_closed = False
 
-    def pass_mark(self, mark: _Mark, last_closing: dict[_Kind, int]) -> None:
+    def pass_mark(self, mark: _ReasoningMark, last_closing: dict[_MarkKind, int]) -> None:
         """Take a mark into account; the first one first."""
         if self.open_kind is not None:
             self._pass_within(mark, self.open_kind, last_closing)
@@ -188,7 +188,9 @@ class _Parts:
                 self.visible.clear()
             self.has_closed = True
 
-    def _pass_within(self, mark: _Mark, kind: _Kind, last_closing: dict[_Kind, int]) -> None:
+    def _pass_within(
+        self, mark: _ReasoningMark, kind: _MarkKind, last_closing: dict[_MarkKind, int]
+    ) -> None:
         if mark.is_opening:
             self.inner_kinds.add(mark.kind)
             return
@@ -201,23 +203,23 @@ class _Parts:
         self.open_kind, self.has_closed = None, True
         self.inner_kinds.clear()
 
-    def _take(self, mark: _Mark) -> str:
+    def _take(self, mark: _ReasoningMark) -> str:
         part, self.start = self.text[self.start : mark.start], mark.stop
         return part
 
     def finish(self) -> SplitReply:
         """Return the parts, at the end of the text."""
-        rest = self.text[self.start :]
+        ending = self.text[self.start :]
         before = "\n".join(part for part in self.visible if part.strip())
         if self.open_kind is None:
-            answer = rest if rest.strip() else before
-        elif before and not rest.strip():  # an opening mark, and nothing else, behind an answer
+            answer = ending if ending.strip() else before
+        elif before and not ending.strip():  # an opening mark, and nothing else, behind an answer
             answer = before
-        elif tagged := _tagged_end(rest):
-            self.reasoning.append(rest.removesuffix(tagged))
+        elif tagged := _tagged_end(ending):
+            self.reasoning.append(ending.removesuffix(tagged))
             answer = tagged
         else:
-            return SplitReply(_joined([*self.reasoning, rest]), None)
+            return SplitReply(_joined([*self.reasoning, ending]), None)
         return SplitReply(_joined(self.reasoning), _without_end(answer))
 
 
@@ -264,34 +266,37 @@ class _Spans:
         return number >= 0 and place < self.spans[number][1]
 
 
-def _tokens_and_tags(text: str) -> Iterator[_Mark]:
+def _tokens_and_tags(text: str) -> Iterator[_ReasoningMark]:
     stop = 0
     for character in _FIRST_CHARACTER.finditer(text):
         start = character.start()
         if start >= stop and (match := _MARK.match(text, start)):
             name, stop = match.lastgroup or "", match.end()
-            yield _Mark(_KIND_OF[name], name.startswith("opening"), start, stop)
+            yield _ReasoningMark(_KIND_OF[name], name.startswith("opening"), start, stop)
 
 
-def _marks_in_words(text: str) -> list[_Mark]:
+def _marks_in_words(text: str) -> list[_ReasoningMark]:
     """Return the two marks in words, if a reply begins with one and has the other."""
     opening = _WORDS_THAT_OPEN.match(text)
     closing = opening and _WORDS_THAT_CLOSE.search(text, opening.end())
     if not (opening and closing):
         return []
-    return [_Mark(_IN_WORDS, True, *opening.span()), _Mark(_IN_WORDS, False, *closing.span())]
+    return [
+        _ReasoningMark(_IN_WORDS, True, *opening.span()),
+        _ReasoningMark(_IN_WORDS, False, *closing.span()),
+    ]
 
 
-def _find_marks(text: str) -> list[_Mark]:
+def _find_marks(text: str) -> list[_ReasoningMark]:
     """Return the marks that are meant, in the order of the text."""
-    found = [*_marks_in_words(text), *_tokens_and_tags(text)]
-    if not found:
+    candidates = [*_marks_in_words(text), *_tokens_and_tags(text)]
+    if not candidates:
         return []
     fenced = _Spans(match.span() for match in _FENCED.finditer(text))
     inline = _Spans(match.span() for match in _INLINE.finditer(text))
-    marks: list[_Mark] = []
-    open_kind, mentioned = None, set[_Kind]()
-    for mark in sorted(found, key=lambda mark: mark.start):
+    marks: list[_ReasoningMark] = []
+    open_kind, mentioned = None, set[_MarkKind]()
+    for mark in sorted(candidates, key=lambda mark: mark.start):
         is_mention = inline.cover(mark.start) or _is_quoted(text, mark)
         if open_kind is None:  # within reasoning, code and strings may be left off at any place
             is_mention = is_mention or fenced.cover(mark.start) or _is_in_string(text, mark)
@@ -308,18 +313,18 @@ def _find_marks(text: str) -> list[_Mark]:
     return marks
 
 
-def _is_quoted(text: str, mark: _Mark) -> bool:
+def _is_quoted(text: str, mark: _ReasoningMark) -> bool:
     around = text[mark.start - 1 : mark.start] + text[mark.stop : mark.stop + 1]
     return around in _QUOTES or bool(_NOUN_BEHIND.match(text, mark.stop))
 
 
-def _is_in_string(text: str, mark: _Mark) -> bool:
+def _is_in_string(text: str, mark: _ReasoningMark) -> bool:
     """Tell whether a mark begins or ends a string, as in `re.sub("<think>.*</think>", …)`."""
     place = mark.start - 1 if mark.is_opening else mark.stop
     return place > 0 and text[place : place + 1] in {"'", '"'}
 
 
-def _is_in_sentence(text: str, mark: _Mark) -> bool:
+def _is_in_sentence(text: str, mark: _ReasoningMark) -> bool:
     before = text[max(0, mark.start - 20) : mark.start]
     return bool(_SENTENCE_BEFORE.search(before) and _SENTENCE_BEHIND.match(text, mark.stop))
 
@@ -346,7 +351,7 @@ def _messages(text: str, heads: Sequence[re.Match[str]]) -> Iterator[tuple[str, 
 
 
 def _split_channels(text: str) -> SplitReply | None:
-    """Return the messages of the channel `final`, or what follows the others; None: no channels."""
+    """Return the messages of channel `final`, or the text after the others; None without any."""
     heads = list(_CHANNEL.finditer(text)) if "<|channel|>" in text else []
     if not heads:
         return None
@@ -357,8 +362,8 @@ def _split_channels(text: str) -> SplitReply | None:
     messages = list(_messages(text, heads))
     answers = [message for channel, message, _ in messages if channel == "final"]
     reasoning = [message for channel, message, _ in messages if channel != "final"]
-    _, _, behind = messages[-1]
-    answer = (answers[-1] if answers else _ASSISTANT.sub("", behind, count=1)).strip()
+    _, _, remainder = messages[-1]
+    answer = (answers[-1] if answers else _ASSISTANT.sub("", remainder, count=1)).strip()
     return SplitReply(_joined([text[: heads[0].start()], *reasoning]), answer or None)
 
 

@@ -33,21 +33,23 @@ if TYPE_CHECKING:
 Table = Union[str, Path, "pd.DataFrame"]
 """A file, a pipe, `-` for standard input, or a data frame as the commands return it."""
 GivenTables = Table | Sequence[Table]
-Rows = Iterator[tuple[str, dict[str, Any]]]
+PlacedRows = Iterator[tuple[str, dict[str, Any]]]
 """Each after its place; the values of CSV are all text."""
-Row = TypeVar("Row")
+RowT = TypeVar("RowT")
 # Python's limit of 131,072 characters is for all readers of CSV together. Cells may be as long as
 # outputs and documents; `--max-bytes` bounds the file.
 csv.field_size_limit(1 << 30)
 VALUE_NAMES = ("correct", "is_correct", "score", "acc", "accuracy", "exact_match")
-"""How others call the column `value` of scores."""
+"""Other names of the column `value` of scores."""
 _OTHER_NAMES = {"value": VALUE_NAMES}
-"""How others call a column."""
+"""Other names of columns."""
 
 
-def as_tables(given: GivenTables) -> list[Table]:
+def as_tables(tables: GivenTables) -> list[Table]:
     """Return the tables that a function of a command was given, one or several."""
-    return list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
+    return (
+        list(tables) if isinstance(tables, Sequence) and not isinstance(tables, str) else [tables]
+    )
 
 
 def name_of(table: Table) -> str:
@@ -55,8 +57,8 @@ def name_of(table: Table) -> str:
     return name_of_file(table) if isinstance(table, str | Path) else "data frame"
 
 
-def read_table(table: Table) -> Rows:
-    """Yield the rows of a table; an InputError says where a file is malformed, or not there."""
+def read_table(table: Table) -> PlacedRows:
+    """Yield the rows of a table; an InputError says where a file is malformed, or missing."""
     if isinstance(table, list):  # what this function yielded: a pipe can't be read again
         yield from table
         return
@@ -76,7 +78,7 @@ def has_rows(path: str | Path) -> bool:
     return unpacked_path(path).suffix.lower() in _READERS
 
 
-def _file_rows(path: Path) -> Rows:
+def _file_rows(path: Path) -> PlacedRows:
     name = name_of_file(path)
     if not is_stream(path):
         _refuse_name(path)
@@ -85,14 +87,14 @@ def _file_rows(path: Path) -> Rows:
         cure = "; run the command that writes it again" if path.is_file() else ""
         raise InputError(name, f"it is empty{cure}")
     start = content[:1000].removeprefix(codecs.BOM_UTF8).lstrip()
-    seen = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
-    suffix = (seen or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
-    if (seen, suffix) == (".json", ".jsonl"):  # a list reads as well as lines do
-        suffix = seen
+    detected = next((kind for kind, begin in _BEGIN.items() if begin.match(start)), "")
+    suffix = (detected or ".csv") if is_stream(path) else unpacked_path(path).suffix.lower()
+    if (detected, suffix) == (".json", ".jsonl"):  # a list reads as well as lines do
+        suffix = detected
     # One JSON object in a .json file gets a message of its own.
-    if seen not in {"", suffix} and (seen, suffix) != (".jsonl", ".json"):
-        cure = f"rename it to {seen}" if seen in _READERS else f"expected {_TABLES}"
-        raise InputError(name, f"its content is {_CONTENTS.get(seen, seen)}; {cure}")
+    if detected not in {"", suffix} and (detected, suffix) != (".jsonl", ".json"):
+        cure = f"rename it to {detected}" if detected in _READERS else f"expected {_TABLES}"
+        raise InputError(name, f"its content is {_CONTENTS.get(detected, detected)}; {cure}")
     return _READERS[suffix](name, content)
 
 
@@ -109,7 +111,7 @@ def _refuse_name(path: Path) -> None:
         raise InputError(str(path), f"expected {_TABLES}")
 
 
-def _frame(frame: pd.DataFrame) -> Rows:
+def _frame(frame: pd.DataFrame) -> PlacedRows:
     if not hasattr(frame, "columns"):
         raise TypeError(f"{type(frame).__name__}: expected a file or a data frame")
     frame = _with_index(frame)
@@ -139,12 +141,12 @@ def _with_index(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.reset_index(level=levels) if levels else frame
 
 
-def csv_rows(path: Path, absent: str | None = None) -> Rows:
+def csv_rows(path: Path, absent: str | None = None) -> PlacedRows:
     """Yield the rows of CSV; wrong quotes and missing cells are refused, or these are `absent`."""
     return _csv(str(path), read_bytes(path), absent)
 
 
-def _csv(name: str, content: bytes, absent: str | None = None) -> Rows:
+def _csv(name: str, content: bytes, absent: str | None = None) -> PlacedRows:
     try:
         text = io.StringIO(content.decode("utf-8-sig"), newline="")
         separator = separator_of(text.readline())
@@ -174,13 +176,13 @@ def _refuse_same_names(place: str, columns: Sequence[str]) -> None:
         raise InputError(place, f"two columns have one name: {some_of(columns)}")
 
 
-def _jsonl(name: str, content: bytes) -> Rows:
+def _jsonl(name: str, content: bytes) -> PlacedRows:
     for number, line in enumerate(content.removeprefix(codecs.BOM_UTF8).split(b"\n"), 1):
         if line.strip():
             yield f"{name}:{number}", decoded(f"{name}:{number}", line)
 
 
-def _json(name: str, content: bytes) -> Rows:
+def _json(name: str, content: bytes) -> PlacedRows:
     try:
         rows = list_items(name, content)
     except InputError as error:
@@ -207,7 +209,7 @@ def list_items(name: object, content: bytes) -> Iterator[tuple[str, Any]]:
 
 
 def decoded(place: object, content: bytes) -> Any:
-    """Return what JSON says, or raise InputError with its place; its texts are whole characters."""
+    """Parse JSON, or raise InputError with its place; its texts have no lone surrogates."""
     value = _parsed(place, content)
     if may_have_halves(content):
         refuse_halves(place, value)
@@ -221,12 +223,12 @@ def _parsed(place: object, content: bytes) -> Any:
         raise InputError(place, f"not valid JSON: {error}") from error
 
 
-def decoded_as(kind: type[Row], place: object, content: bytes) -> Row:
-    """Return what JSON says as a type, or raise InputError with the place and the key at fault."""
+def decoded_as(kind: type[RowT], place: object, content: bytes) -> RowT:
+    """Parse JSON as a type, or raise InputError with the place and the key at fault."""
     return as_type(decoded(place, content), kind, place)
 
 
-def _parquet(name: str, content: bytes) -> Rows:
+def _parquet(name: str, content: bytes) -> PlacedRows:
     import pyarrow
     import pyarrow.parquet
 
@@ -259,18 +261,18 @@ _BEGIN = {
     "an HTML page": re.compile(rb"<(!doctype|html)", re.IGNORECASE),
     "a zip archive or a spreadsheet": re.compile(rb"PK\x03\x04"),
 }
-"""How the content of a suffix begins, or what it is instead of a table."""
+"""The first bytes of files with a suffix, or what such a file is instead of a table."""
 _NO_LIST = "expected a JSON list of rows; name JSON lines .jsonl"
 _TABLES = "a table (.csv, .jsonl or .parquet)"  # the three likeliest
 
 
 def read_rows(
-    table: Table, row_type: type[Row], expected: Text, absent: Mapping[str, Any] | None = None
-) -> list[Row]:
+    table: Table, row_type: type[RowT], expected: Text, absent: Mapping[str, Any] | None = None
+) -> list[RowT]:
     """Read the rows of one table, which are `expected`; other columns are left out.
 
-    A column must be there unless its field has a default, or it is in `absent`, which says what it
-    stands for where it is not there or says nothing. An InputError says where a table is wrong.
+    A column is required unless its field has a default, or `absent` has a value for missing columns
+    and empty cells. An InputError says where a table is wrong.
     """
     hints = get_type_hints(row_type)
     types = {name: get_args(hint) or (hint,) for name, hint in hints.items()}
@@ -287,10 +289,10 @@ def read_rows(
             if cures := [*_cures(missing, others)]:
                 raise InputError(place, f"{named}; {', '.join(cures)}")
             raise InputError(place, f"{named}; it should have " + expected)
-        known = {
+        converted = {
             name: _plain(values[name], kinds) for name, kinds in types.items() if name in values
         }
-        rows.append(as_type(known, row_type, place, strict=False))
+        rows.append(as_type(converted, row_type, place, strict=False))
     return rows
 
 
@@ -303,8 +305,8 @@ def _plain(value: Any, types: Sequence[type]) -> Any:
 
 
 def _cures(missing: Sequence[str], others: Sequence[str]) -> Iterator[str]:
-    """Say which columns of other names may be those that are missing."""
+    """Suggest columns that may be the missing ones under another name."""
     for name in missing:
-        known = [other for other in _OTHER_NAMES.get(name, ()) if other in others]
-        if near := next(iter(known), "") or nearest(name, others, cutoff=0.75):
+        similar = [column for column in _OTHER_NAMES.get(name, ()) if column in others]
+        if near := next(iter(similar), "") or nearest(name, others, cutoff=0.75):
             yield f"rename `{near}` to `{name}` if that is meant"

@@ -31,7 +31,7 @@ from ngramscan.reading.compressions import (
 from ngramscan.reading.versions import unchanged_while_read
 
 Chunks = Iterator[tuple[bytes, int]]
-"""Decompressed bytes, each with the number of raw bytes that were read for it."""
+"""Chunks of decompressed bytes, each with the number of raw bytes that were read for it."""
 _STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 STANDARD_INPUT = Path("/dev/stdin")
 """Where the system shows what standard input is: a pipe, or a file."""
@@ -81,7 +81,7 @@ def missing(path: Path, expected: str) -> str:
 
 
 def is_within(path: object, folder: object) -> bool:
-    """Tell whether a path leads into a folder, through whatever links."""
+    """Tell whether a path, with its links resolved, is in a folder."""
     return Path(os.path.realpath(str(path))).is_relative_to(os.path.realpath(str(folder)))
 
 
@@ -91,8 +91,8 @@ def refuse_impossible(path: object) -> None:
     try:
         os.stat(name)
     except ValueError as error:  # which is how Python refuses it
-        what = "a NUL character" if "\0" in name else "half of a character"
-        problem = f"it has {what}, which no file's name can have"
+        cause = "a NUL character" if "\0" in name else "half of a character"
+        problem = f"it has {cause}, which no file's name can have"
         raise InputError(some_of([name]), problem) from error
     except OSError as error:
         if error.errno == errno.ENAMETOOLONG:
@@ -111,17 +111,17 @@ def read_bytes(path: object) -> bytes:
 def whole(chunks: Iterable[bytes], path: object, most: int | None = None) -> bytes:
     """Return chunks as one; an InputError says that they are more than `most` or MAX_BYTES."""
     most = MAX_BYTES.get() if most is None else most
-    kept, size = [], 0
+    collected, size = [], 0
     for chunk in chunks:
         size += len(chunk)
         if size > most:
             raise InputError(name_of(path), too_long(most))
-        kept.append(chunk)
-    return b"".join(kept)
+        collected.append(chunk)
+    return b"".join(collected)
 
 
 def too_long(most: int) -> Text:
-    """Return what is wrong with an input that is longer than it may be."""
+    """Return the message for an input that is too long."""
     cure = Wording(terminal="; --max-bytes N takes more", python="")
     return f"more than {most:,} bytes, decompressed" + cure
 
@@ -181,7 +181,7 @@ class _UnpackedFile(io.RawIOBase):
         self._rest = b""
 
     def readable(self) -> bool:
-        """Tell that it can be read."""
+        """Return True: it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -207,14 +207,14 @@ def open_unpacked(path: object) -> io.BufferedReader:
 def unpacked(raw: Iterator[bytes], path: object, skipped: Counter[str] | None = None) -> Chunks:
     """Yield decompressed chunks.
 
-    The first bytes say how to decompress; a suffix that promises a compression which they are not
-    is an error. Corrupt and truncated data raise one of `CORRUPT`, after everything before them was
-    yielded. Bytes behind compressed data that its own tool ignores are counted in `skipped`, and
-    without it an error.
+    The first bytes decide how to decompress; a suffix that names another compression is an error.
+    Corrupt and truncated data raise one of `CORRUPT`, after everything before them was yielded.
+    Bytes after compressed data that its own tool ignores are counted in `skipped`; without
+    `skipped` they are an error.
     """
-    begun = [next(raw, b"")]
-    while len(head := b"".join(begun)) < HEAD_BYTES and (chunk := next(raw, b"")):
-        begun.append(chunk)
+    first_chunks = [next(raw, b"")]
+    while len(head := b"".join(first_chunks)) < HEAD_BYTES and (chunk := next(raw, b"")):
+        first_chunks.append(chunk)
     raw = chain([head], raw)
     compression = compression_of(path, head[:HEAD_BYTES])
     if compression is None:
@@ -253,7 +253,7 @@ class _Unpacker:
             raise EOFError("its compressed data ends too early")
 
     def _refuse_other(self, head: bytes) -> None:
-        """Raise an error for an input whose name promises what it is not."""
+        """Raise an error for an input whose name names another compression."""
         if not head:
             raise EOFError("it is empty")
         if not self._compression.begins(head[:HEAD_BYTES]):
@@ -289,7 +289,7 @@ class _Unpacker:
 
 
 def problem_of(error: Exception) -> str:
-    """Return what is wrong with an input that can't be read to its end."""
+    """Return the message for an input that can't be read to its end."""
     if isinstance(error, EOFError):
         return f"the file is truncated: {reason_of(error)}"
     return f"can't be read ({reason_of(error)})"

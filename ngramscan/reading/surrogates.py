@@ -1,7 +1,7 @@
-r"""Halves of characters in JSON: `"\ud83d"` without the other half is not text that UTF-8 can hold.
+r"""Lone surrogates in JSON: `"\ud83d"` without its other half can't be encoded in UTF-8.
 
-Tools that cut texts by their own units write them. They are replaced or refused where a file is
-read, so that nothing later ends in the middle of its work over one of them.
+Tools that cut texts by UTF-16 units write them. They are replaced or refused where a file is read,
+so that nothing fails on them later.
 """
 
 from __future__ import annotations
@@ -25,40 +25,40 @@ _OTHERS_OR_HALF = re.compile(
 
 
 def replace_halves(content: bytes) -> tuple[bytes, int]:
-    """Replace the halves of characters in JSON by U+FFFD; return it, and how many they were.
+    """Replace lone surrogates in JSON by U+FFFD; return the content and their number.
 
-    It is as long as before, so that places in it are still the same. It need not be valid JSON.
+    The length does not change, so positions stay valid. The content need not be valid JSON.
     """
     if not _SUSPECT.search(content):
         return content, 0
     replaced = 0
 
-    def replace(found: re.Match[bytes]) -> bytes:
+    def replace(match: re.Match[bytes]) -> bytes:
         nonlocal replaced
-        if found[1] is None and found[2] is None:
-            return found[0]
+        if match[1] is None and match[2] is None:
+            return match[0]
         replaced += 1
-        return rb"\ufffd" if found[1] else "\N{REPLACEMENT CHARACTER}".encode()
+        return rb"\ufffd" if match[1] else "\N{REPLACEMENT CHARACTER}".encode()
 
     return _OTHERS_OR_HALF.sub(replace, content), replaced
 
 
 def may_have_halves(content: bytes) -> bool:
-    """Tell whether JSON may have halves of characters; UTF-16, which has NULs, may always."""
+    """Tell whether JSON may have lone surrogates; UTF-16, which has NULs, always may."""
     return bool(_SUSPECT.search(content)) or b"\0" in content
 
 
 def refuse_halves(place: object, row: object) -> None:
-    """Raise an InputError for a value of JSON, or a row, with half of a character in a text.
+    """Raise an InputError for a JSON value, or a row, with a lone surrogate in a text.
 
-    Tables are refused where outputs are mended: two ids that differ in halves would be one.
+    Unlike outputs, tables are refused and not repaired: two different ids could become equal.
     """
     parts = row.items() if isinstance(row, dict) else [("a text", row)]
     for name, value in parts:
-        for what, part in (("the name of a column", name), (name, value)):
+        for label, part in (("the name of a column", name), (name, value)):
             at = next((at for text in _texts_in(part) if (at := find_half(text)) >= 0), -1)
             if at >= 0:
-                problem = f"{what} has a lone surrogate at character {at}, half of a character"
+                problem = f"{label} has a lone surrogate at character {at}, half of a character"
                 raise InputError(place, f"{problem}; correct the row or leave it out")
 
 
@@ -76,7 +76,7 @@ def _texts_in(value: object) -> Iterator[str]:
 
 
 def find_half(text: str) -> int:
-    """Return where the first half of a character is in a text; -1: nowhere."""
+    """Return the position of the first lone surrogate in a text; -1 if there is none."""
     try:
         text.encode()
     except UnicodeEncodeError as error:
@@ -85,5 +85,5 @@ def find_half(text: str) -> int:
 
 
 def describe_halves(where: str, number: int) -> str:
-    """Say how many halves a file had."""
+    """Return a notice on the number of lone surrogates in a file."""
     return f"{where}: halves of characters (lone surrogates) replaced by U+FFFD: {number}"

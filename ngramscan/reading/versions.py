@@ -1,8 +1,8 @@
-"""Files that another program writes while they are read: what was read of them is not used.
+"""Detect files that another program writes while they are read, and refuse their content.
 
-A mixture of two contents can look like a file that is sound. So the state of a file is compared
-before and after it is read; and where a command reads it again, and when the command ends, with its
-state at first, because a program may take long to write.
+A mixture of two contents can look like a valid file. So the state of a file is compared before and
+after it is read. Because a program may take long to write, it is compared with its first state
+whenever a command reads it again, and when the command ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CURE = "run the same command again when no other program writes it"
 
 
 class _FirstState(NamedTuple):
-    """A file as a command found it first."""
+    """The state of a file when a command first read it."""
 
     path: str
     status: os.stat_result
@@ -39,7 +39,7 @@ class _FirstStates:
         self._places: dict[str, str] = {}
 
     def first_of(self, state: _FirstState) -> _FirstState:
-        """Return the first state of a file, which is this one if there was no other."""
+        """Return the first recorded state of a file; record this one if there is none yet."""
         folder, slash, name = state.path.rpartition("/")
         folder += slash
         # Of folders with thousands of files; the working directory stays the same.
@@ -49,7 +49,7 @@ class _FirstStates:
 
 
 _first_states: ContextVar[_FirstStates | None] = ContextVar("states", default=None)
-"""None: no command is running."""
+"""None outside of a command."""
 
 
 @contextmanager
@@ -73,7 +73,7 @@ def one_version_each() -> Iterator[None]:
 
 @contextmanager
 def unchanged_while_read(file: IO[Any], path: object) -> Iterator[None]:
-    """Raise a FileChangedError where a file is written while it is read, whatever else is wrong.
+    """Raise a FileChangedError if a file is written while it is read, whatever else is wrong.
 
     Pipes and devices have no state that could be compared.
     """
@@ -92,51 +92,51 @@ def unchanged_while_read(file: IO[Any], path: object) -> Iterator[None]:
 
 
 def settled_status(target: int | str | os.PathLike[str], path: object) -> os.stat_result:
-    """Return the status of a file when its last change is old enough to be told from a later one.
+    """Wait until a file's last change is old enough to differ from a later one; return its status.
 
     A FileChangedError says that another program writes it all the time, or that this command has
     read it in another state before.
     """
     for _ in range(_MOST_WAITS):
-        found = os.stat(target)
-        age_s = (time.time_ns() - found.st_ctime_ns) / 1e9
+        status = os.stat(target)
+        age_s = (time.time_ns() - status.st_ctime_ns) / 1e9
         is_recent = 0 <= age_s <= _SETTLED_S  # the clock of a file server may be ahead
-        if not stat.S_ISREG(found.st_mode):
-            return found
+        if not stat.S_ISREG(status.st_mode):
+            return status
         if not is_recent:
-            _compare_with_first(path, found)
-            return found
+            _compare_with_first(path, status)
+            return status
         time.sleep(_SETTLED_S - age_s)
     raise FileChangedError(str(path), f"another program is writing it; {_CURE}")
 
 
 def is_same_content(before: os.stat_result, after: os.stat_result) -> bool:
-    """Tell whether a file was not written between two looks at it.
+    """Tell whether a file is the same in two states.
 
-    Its time of modification can be set back, unlike that of its last change; but that is also the
-    time at which it got another mode, owner or name.
+    The time of modification can be set back, the time of change (ctime) can't; but ctime also
+    changes with mode, owner and name.
     """
     if _content_marks(before) != _content_marks(after):
         return False
     return before.st_ctime_ns == after.st_ctime_ns or _other_marks(before) != _other_marks(after)
 
 
-def _content_marks(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+def _content_marks(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
-def _other_marks(found: os.stat_result) -> tuple[int, ...]:
-    return found.st_mode, found.st_uid, found.st_gid, found.st_nlink
+def _other_marks(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_mode, status.st_uid, status.st_gid, status.st_nlink
 
 
-def _compare_with_first(path: object, found: os.stat_result) -> None:
-    """Raise a FileChangedError where the same command has read a file in another state before."""
+def _compare_with_first(path: object, status: os.stat_result) -> None:
+    """Raise a FileChangedError if the same command has read the file in another state before."""
     first_states = _first_states.get()
     if first_states is not None:
-        first = first_states.first_of(_FirstState(str(path), found))
-        if first.status is found:
+        first = first_states.first_of(_FirstState(str(path), status))
+        if first.status is status:
             return
-        _refuse_changed(path, first.status, found)
+        _refuse_changed(path, first.status, status)
 
 
 def _refuse_changed(path: object, before: os.stat_result, after: os.stat_result) -> None:

@@ -21,13 +21,13 @@ from ngramscan.messages import Text
 from ngramscan.reading.streams import whole
 from ngramscan.reading.versions import unchanged_while_read
 
-_Kind = TypeVar("_Kind")
+_TypeT = TypeVar("_TypeT")
 _READ_BYTES = 1 << 16
 
 
 @contextmanager
 def input_errors(file: object) -> Iterator[None]:
-    """Translate what the system says of a file."""
+    """Translate system errors about a file."""
     try:
         yield
     except OSError as error:
@@ -72,22 +72,22 @@ def _yaml_errors(where: str) -> Iterator[None]:
 
 
 def parse_yaml(text: str, where: str) -> Any:
-    """Return what a YAML text says, or raise InputError with the line at fault."""
+    """Parse YAML, or raise InputError with the line at fault."""
     with _yaml_errors(where):
         return yaml.load(text, Loader=_StrictLoader)
 
 
-def as_type(value: object, kind: type[_Kind], where: object, strict: bool = True) -> _Kind:
-    """Return a value as a type, or raise InputError with the key or column that is not of it.
+def as_type(value: object, kind: type[_TypeT], where: object, strict: bool = True) -> _TypeT:
+    """Convert a value to a type, or raise InputError with the key or column at fault.
 
-    Where it is not `strict`, texts may stand for numbers and truth values.
+    Unless `strict`, texts may stand for numbers and truth values.
     """
     try:
         return msgspec.convert(value, kind, strict=strict)
     except msgspec.ValidationError as error:
         problem, _, key = str(error).replace("`", "").replace("$.", "").partition(" - at ")
-        known = ", ".join(getattr(kind, "__struct_fields__", ()))
-        cure = f"; known are {known}" if "unknown field" in problem else ""
+        key_names = ", ".join(getattr(kind, "__struct_fields__", ()))
+        cure = f"; known are {key_names}" if "unknown field" in problem else ""
         raise InputError(where, f"{key}: {problem}{cure}".removeprefix(": ")) from error
 
 
@@ -117,8 +117,8 @@ class Node:
         for key_node, value in self.node.value:
             key, name = Node(key_node, self.where, self.path), str(key_node.value)
             if name not in needed | optional:
-                known = ", ".join(sorted(needed | optional))
-                raise key.error(f"unknown key {name!r}; known: {known}")
+                key_names = ", ".join(sorted(needed | optional))
+                raise key.error(f"unknown key {name!r}; known: {key_names}")
             if name in fields:
                 raise key.error(f"the key {name!r} appears twice")
             fields[name] = Node(value, self.where, f"{self.path}.{name}".lstrip("."))
@@ -136,14 +136,14 @@ class Node:
         return [Node(value, self.where, f"{self.path}[{number}]") for number, value in values]
 
     def value(self) -> Any:
-        """Return what YAML takes it for."""
+        """Return the value by YAML's own rules."""
         try:
             return yaml.constructor.SafeConstructor().construct_document(self.node)
         except (yaml.YAMLError, ValueError) as error:
             raise self.error(f"not valid YAML: {' '.join(str(error).split())}") from error
 
     def string(self, may_be_empty: bool = False) -> str:
-        """Return a text that UTF-8 can hold."""
+        """Return a text; refuse lone surrogates."""
         if not isinstance(self.node, yaml.ScalarNode) or self.node.tag != "tag:yaml.org,2002:str":
             raise self.error("expected a string; put it in quotes")
         text = str(self.node.value)
@@ -156,7 +156,7 @@ class Node:
         return text
 
     def choice(self, choices: Sequence[str]) -> str:
-        """Return a text that is one of some."""
+        """Return a text; refuse others than the allowed ones."""
         text = self.string()
         if text not in choices:
             raise self.error(f"{text!r} is none of {', '.join(choices)}")

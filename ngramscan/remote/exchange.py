@@ -24,11 +24,10 @@ import httpx
 from ngramscan.errors import RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import Progress
 from ngramscan.remote.pace import LONGEST_PAUSE_S, Clock, Pace
+from ngramscan.remote.retries import Retries, RetryPolicy
 from ngramscan.remote.transport import TimedTransport, time_limit
 
-ATTEMPTS = 7
-"""Attempts per question; answers that ask to slow down don't count."""
-_CONNECT_TIMEOUT_S, _LONGEST_BACKOFF_S = 10.0, 30.0
+_CONNECT_TIMEOUT_S = 10.0
 _OF_TRANSFER = {b"content-encoding", b"content-length", b"transfer-encoding"}
 
 T = TypeVar("T")
@@ -61,6 +60,10 @@ class ServiceUnusable(RemoteRefused):
     """The endpoint is unusable; further requests would fail."""
 
 
+RETRIES = RetryPolicy(retryable=TransientError, attempts=7, first_pause_s=0.5, growth=2.0)
+"""For one question; answers that ask to slow down don't count."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Terms:
     """How fast and how patiently a server is asked."""
@@ -71,8 +74,7 @@ class Terms:
     """Time limit of a whole exchange, from connecting to the last byte."""
     rate: float | None = None
     pace: type[Pace] = Pace
-    attempts_to_connect: int = ATTEMPTS
-    """Attempts while the server has never answered: most likely there is none."""
+    retries: RetryPolicy[TransientError] = RETRIES
     exhausted_in_a_row: int = 1
     """If this many questions in a row use up all their attempts, no more are asked."""
     slow_downs: float = math.inf
@@ -121,25 +123,31 @@ class Service:
         `read` raises a TransientError to have the question repeated, a RemoteRefused if it can't be
         answered, and a ServiceUnusable if no question can. `ask` raises a RemoteError.
         """
-        started_at = self._clock.now()
-        sent = failures = 0
+        started_at, sent = self._clock.now(), 0
+        retries = Retries(self._terms.retries)
         while True:
             turn, sent, sent_at = self._take_turn(), sent + 1, self._clock.now()
-            try:
-                answer = read(self.post(content))
-            except RateLimitedError as error:
-                self._slow_down(turn, error, is_last=sent - failures > self._terms.slow_downs)
-            except TransientError as error:
-                failures += 1
-                self._wait_after(error, failures, started_at)
-            except ServiceUnusable as error:
-                raise self.give_up(RemoteRefused, str(error)) from error
-            except RemoteRefused as error:
-                self._note_answer()
-                raise type(error)(f"{self._url}: {error}") from error
-            else:
-                self._note_answer()
+            with retries:
+                answer = self._ask_once(content, read)
                 return answer, sent, self._clock.now() - sent_at
+            if isinstance(retries.error, RateLimitedError):
+                retries.forgive()
+                is_last = sent - retries.failures > self._terms.slow_downs
+                self._slow_down(turn, retries.error, is_last)
+            else:
+                self._wait_after(retries, started_at)
+
+    def _ask_once(self, content: str, read: Callable[[httpx.Response], T]) -> T:
+        """Return what `read` makes of the answer; a TransientError may pass."""
+        try:
+            answer = read(self.post(content))
+        except ServiceUnusable as error:
+            raise self.give_up(RemoteRefused, str(error)) from error
+        except RemoteRefused as error:
+            self._note_answer()
+            raise type(error)(f"{self._url}: {error}") from error
+        self._note_answer()
+        return answer
 
     def _take_turn(self) -> int:
         self._check_open()
@@ -162,21 +170,21 @@ class Service:
         if is_last:
             raise error.final(f"{self._url}: {error}, repeatedly, to this question") from error
 
-    def _wait_after(self, error: TransientError, failures: int, started_at: float) -> None:
+    def _wait_after(self, retries: Retries[TransientError], started_at: float) -> None:
         """Wait before the next attempt, or raise if that was the last."""
-        problem = self._hide(str(error))
+        error, problem = retries.error, self._hide(str(retries.error))
         no_answers = self._last_answer_at < started_at
         nobody_there = isinstance(error, NoConnectionError) and self._last_answer_at == -math.inf
-        if failures >= (self._terms.attempts_to_connect if nobody_there else ATTEMPTS):
-            problem += f", after {failures} attempts"
+        if retries.are_exhausted(nobody_there):
+            problem += f", after {retries.failures} attempts"
             self._exhausted += 1
             is_away = no_answers and self._exhausted >= self._terms.exhausted_in_a_row
             if nobody_there or is_away:
                 raise self.give_up(RemoteUnavailable, problem) from error
             raise RemoteUnavailable(f"{self._url}: {problem}") from error
-        grown = min(0.5 * 2.0 ** (failures - 1), _LONGEST_BACKOFF_S)
-        grown += random.uniform(0.0, self._terms.jitter_s)
-        seconds = max(grown, min(error.retry_after or 0.0, LONGEST_PAUSE_S))
+        pause = self._terms.retries.pause_s(retries.failures)
+        pause += random.uniform(0.0, self._terms.jitter_s)
+        seconds = max(pause, min(error.retry_after or 0.0, LONGEST_PAUSE_S))
         self._progress.detail(f"{self._url}: {problem}; again in {seconds:.1f} s")
         self._clock.wait(seconds)
 

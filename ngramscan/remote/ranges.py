@@ -25,15 +25,19 @@ from ngramscan.remote.exchange import NoConnectionError, RateLimitedError, Trans
 from ngramscan.remote.files import NoFileError, RemoteFile, Source, changed
 from ngramscan.remote.pace import LONGEST_PAUSE_S, RequestRate
 from ngramscan.remote.range_cache import RangeCache
+from ngramscan.remote.retries import Retries, RetryPolicy
 from ngramscan.remote.stores import shown
 from ngramscan.remote.whole_files import WholeFile
 
-ATTEMPTS = 10
-"""A run sends ten thousands of requests: where one in five fails, seven in a row do."""
-_ATTEMPTS_TO_CONNECT = 3
-"""Attempts while no server has ever answered: most likely there is none."""
-_FIRST_BACKOFF_S, _BACKOFF_GROWTH = 0.03, 2.5
-"""About 30 s in all, but a server that fails now and then hardly slows a chain of reads down."""
+RETRIES = RetryPolicy(
+    retryable=TransientError,
+    # A run sends ten thousands of requests: where one in five fails, seven in a row do.
+    attempts=10,
+    attempts_to_connect=3,
+    # About 30 s in all, but a server that fails now and then hardly slows a chain of reads down.
+    first_pause_s=0.03,
+    growth=2.5,
+)
 _GAP_BYTES = 512
 """Reads that lie closer are one request: its headers alone are as long."""
 PIECE_BYTES = 1 << 20
@@ -265,30 +269,35 @@ class Ranges:
 
     async def _patiently(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
         """Return what `ask` returns; repeat it where that may help."""
-        failures = answers = 0
+        retries, answers = Retries(RETRIES), 0
         while True:
             asked_at = self._loop.time()
-            try:
+            with retries:
                 async with self._slots:
                     await self._take_turn()
                     asked_at = self._loop.time()
                     self.requests += 1
-                    async with asyncio.timeout(self._options.timeout_s):
-                        answer = await ask()
+                    answer = await self._within_time(ask)
                 self._answers += 1
                 self._rate.answered()
                 return answer
-            except (TransientError, TimeoutError) as failure:
-                slow = TransientError(f"no answer in {self._options.timeout_s:g} s")
-                error = failure if isinstance(failure, TransientError) else slow
-                is_slow_down = isinstance(error, RateLimitedError)
-                # While others are answered, to be asked to slow down costs time alone.
-                failures += 0 if is_slow_down and self._answers > answers and failures else 1
-                answers = self._answers
-                self._refuse_more(name, error, failures)
-                if is_slow_down and self._rate.slow_down(self._loop.time(), asked_at):
-                    self._tell_slowed(name)
-                await self._wait_after(name, error, failures)
+            is_slow_down = isinstance(retries.error, RateLimitedError)
+            # While others are answered, to be asked to slow down costs time alone.
+            if is_slow_down and self._answers > answers and retries.failures > 1:
+                retries.forgive()
+            answers = self._answers
+            self._refuse_more(name, retries)
+            if is_slow_down and self._rate.slow_down(self._loop.time(), asked_at):
+                self._tell_slowed(name)
+            await self._wait_after(name, retries)
+
+    async def _within_time(self, ask: Callable[[], Awaitable[T]]) -> T:
+        """Return what `ask` returns in time; a TransientError otherwise."""
+        try:
+            async with asyncio.timeout(self._options.timeout_s):
+                return await ask()
+        except TimeoutError as error:
+            raise TransientError(f"no answer in {self._options.timeout_s:g} s") from error
 
     async def _take_turn(self) -> None:
         """Wait until a request may be sent."""
@@ -298,16 +307,17 @@ class Ranges:
         if (pause := self._rate.take_turn(now) - now) > 0:
             await asyncio.sleep(pause)
 
-    def _refuse_more(self, name: str, error: TransientError, failures: int) -> None:
+    def _refuse_more(self, name: str, retries: Retries[TransientError]) -> None:
         """Raise an error if no more attempts make sense."""
+        error = retries.error
         is_away = isinstance(error, NoConnectionError) and not self._answers
-        if failures < (_ATTEMPTS_TO_CONNECT if is_away else ATTEMPTS):
+        if not retries.are_exhausted(is_away):
             return
         has_cure = isinstance(error, RateLimitedError) and self._options.rate is not None
         cure = (
             (" (" + OptionUse("rate", placeholder="N") + " asks more slowly)") if has_cure else ""
         )
-        problem = f"{name}: {error}" + cure + f", after {failures} attempts"
+        problem = f"{name}: {error}" + cure + f", after {retries.failures} attempts"
         raise RemoteUnavailable(problem) from error
 
     def _tell_slowed(self, name: str) -> None:
@@ -315,12 +325,12 @@ class Ranges:
             self._is_slowed = True
             self._progress.notice(f"{name}: the server asks for fewer requests; they slow down")
 
-    async def _wait_after(self, name: str, error: TransientError, failures: int) -> None:
+    async def _wait_after(self, name: str, retries: Retries[TransientError]) -> None:
         """Wait before the next attempt: not at all at first, unless asked to slow down."""
+        error = retries.error
         is_slow_down = isinstance(error, RateLimitedError)
-        exponent = failures - (1 if is_slow_down else 2)
-        grown = _FIRST_BACKOFF_S * _BACKOFF_GROWTH**exponent if exponent >= 0 else 0.0
-        seconds = max(grown * random.uniform(0.5, 1.5), error.retry_after or 0.0)
+        pause = RETRIES.pause_s(retries.failures if is_slow_down else retries.failures - 1)
+        seconds = max(pause * random.uniform(0.5, 1.5), error.retry_after or 0.0)
         if seconds > LONGEST_PAUSE_S:
             raise RemoteUnavailable(f"{name}: {error}; it says to retry in {seconds:.0f} s")
         self._progress.detail(f"{name}: {error}; again in {seconds:.1f} s")

@@ -104,7 +104,11 @@ class Commands(click.Group):
         return to_click(getattr(module, self._prefix + cmd_name), cmd_name)
 
     def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8."""
+        """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8.
+
+        A workaround: UTF-8 mode can't be switched on in a running interpreter, so the process is
+        replaced by one that starts with `-X utf8`.
+        """
         if not arguments and not sys.flags.utf8_mode and locale.getencoding().lower() != "utf-8":
             os.execv(sys.executable, [sys.executable, "-X", "utf8", *sys.orig_argv[1:]])
         return super().__call__(*arguments, **options)
@@ -375,7 +379,11 @@ def _say_more(result: Result[Any], is_table: bool, flags: Flags) -> None:
 
 
 def _ignores_stdin(context: click.Context, values: Mapping[str, Any]) -> bool:
-    """Tell whether a pipe has bytes that a command with an index does not read."""
+    """Tell whether a pipe has bytes that a command with an index does not read.
+
+    A workaround: whether standard input was meant to be read can't be known. So FIONREAD counts the
+    bytes that wait in a pipe, without reading any; a later write to the pipe is missed.
+    """
     if context.get_parameter_source("index") is not ParameterSource.DEFAULT:
         return False
     given = [each for value in values.values() for each in _members(value)]

@@ -1,9 +1,9 @@
-"""The protocols over HTTP: every problem becomes a JSON error, and everything has a limit.
+"""The protocols over HTTP: every problem becomes a JSON error, and every resource has a limit.
 
 A request is under way while it waits for a thread and while a thread works on it. With
 `MAX_WAITING` more of them than threads, the server asks further clients to come back later. Clients
-that are slow to send or to read are not among them: they hold neither a thread nor a place, and the
-slowest are given up where there are many, so that stalling clients can't use up the memory.
+that are slow to send or to read do not count: they occupy neither a thread nor a place. If there
+are many, the slowest are disconnected, so that stalling clients can't exhaust the memory.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from starlette.types import ExceptionHandler, Receive, Scope, Send
 from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
 from ngramscan.serve.bodies import CLOSE, Bodies
-from ngramscan.serve.clients import BusyError, Clients, TookTooLongError, Watch
-from ngramscan.serve.fields import Fields, RefusedError, to_json
+from ngramscan.serve.clients import BusyError, Clients, StoppableProgress, TookTooLongError
+from ngramscan.serve.fields import JsonObject, RefusedError, to_json
 from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
 from ngramscan.serve.rendering import RESULTS, Templates
 from ngramscan.serve.token_protocol import ServedTokens
 from ngramscan.serve.trace_page import TracePage
-from ngramscan.serve.turns import Job
+from ngramscan.serve.turns import RequestWork
 
 MAX_WAITING = 128
 RETRY_AFTER_S = 1
@@ -61,10 +61,10 @@ class IndexApplication:
         self._max_context = max_context
         self._most_under_way = concurrency + MAX_WAITING
         self._progress = progress
-        self._clients, watch = Clients(concurrency), Watch()
+        self._clients, watch = Clients(concurrency), StoppableProgress()
         self._under_way = 0
         self._bodies = Bodies()
-        # The original lists the indexes over tokens there; that of indexes over bytes doesn't.
+        # The original service of indexes over tokens lists them there; that over bytes doesn't.
         of_tokens = [index for index in indexes.values() if isinstance(index, ServedTokens)]
         self._token_names = [index.name for index in of_tokens]
         self._methods = ["OPTIONS", "POST", *(["GET", "HEAD"] if self._token_names else [])]
@@ -146,7 +146,7 @@ class IndexApplication:
         return StreamingResponse(sent(), status, self._templates.headers, media_type="text/html")
 
     async def _work_of(self, request: Request) -> Callable[[], tuple[int, Iterator[str]]]:
-        """Read a request of a browser, and return what has to be done on a thread."""
+        """Read a request of a browser, and return the work for a thread."""
         is_of_another_page = _is_of_another_page(request)
         if request.scope["path"] != _TRACE:
             answer = self._page.decline if is_of_another_page else self._page.answer
@@ -163,9 +163,9 @@ class IndexApplication:
         return self._trace_page if request.scope["path"] == _TRACE else self._page
 
     async def _in_parts(
-        self, request: Request, job: Job, parts: Iterator[str]
+        self, request: Request, job: RequestWork, parts: Iterator[str]
     ) -> AsyncIterator[str]:
-        """Yield the parts of a page, each from a thread, as long as its client is there.
+        """Yield the parts of a page, each from a thread, until its client leaves.
 
         While the client reads, the request is not under way.
         """
@@ -181,7 +181,7 @@ class IndexApplication:
             yield self._page_of(request).problem("Internal error").partition(RESULTS)[2]
             raise
 
-    async def _next_part(self, request: Request, job: Job, parts: Iterator[str]) -> str:
+    async def _next_part(self, request: Request, job: RequestWork, parts: Iterator[str]) -> str:
         with self._under_way_again():
             return await self._clients.serve(request, job, partial(next, parts, ""))
 
@@ -207,7 +207,7 @@ class IndexApplication:
         self._progress.detail(f"{status} in {milliseconds:.1f} ms")
 
     def _answer(self, body: bytes) -> Response:
-        """Do everything that takes time; runs on a thread of its own."""
+        """Do everything that takes time; runs on a worker thread."""
         try:
             return _to_response(200, answer(self._indexes, body, self._max_context))
         except RefusedError as error:
@@ -216,8 +216,8 @@ class IndexApplication:
     def _check_host(self, request: Request) -> None:
         """Refuse requests that call this server by another name.
 
-        A foreign page can point the name of its own host to a loopback address, and so make a
-        browser ask this server; but then the request has the name of the page. An address is safe.
+        A foreign page can point its host name to a loopback address to make a browser call this
+        server (DNS rebinding); but then the request has the page's host name. Addresses are safe.
         """
         header = request.headers.get("host", "").strip().lower()
         name = re.sub(r":\d*$", "", header).strip("[]")
@@ -235,7 +235,7 @@ class IndexApplication:
         listed = [self._described(index) for index in self._indexes.values()]
         return _to_response(200, {"indexes": listed})
 
-    def _described(self, index: ServedIndex | ServedTokens) -> Fields:
+    def _described(self, index: ServedIndex | ServedTokens) -> JsonObject:
         if isinstance(index, ServedTokens):
             folder = index.folder
             return {
@@ -255,14 +255,14 @@ class IndexApplication:
 
     async def _page_error(self, request: Request, error: Exception) -> Response:
         """Answer a browser; after an error of this program, its traceback is on stderr."""
-        shown = HTTPException(500, "Internal error")
+        reported = HTTPException(500, "Internal error")
         if isinstance(error, BusyError):
-            shown = HTTPException(503, str(error), _RETRY)
+            reported = HTTPException(503, str(error), _RETRY)
         elif isinstance(error, HTTPException):
-            shown = error
-        headers = {**self._templates.headers, **(shown.headers or {})}
-        page = self._page_of(request).problem(shown.detail)
-        return HTMLResponse(page, shown.status_code, headers)
+            reported = error
+        headers = {**self._templates.headers, **(reported.headers or {})}
+        page = self._page_of(request).problem(reported.detail)
+        return HTMLResponse(page, reported.status_code, headers)
 
     async def _index_error(self, _request: Request, error: Exception) -> Response:
         if isinstance(error, BusyError | TookTooLongError):
@@ -280,9 +280,9 @@ def _is_of_browser(scope: Scope) -> bool:
 
 
 def _is_of_another_page(request: Request) -> bool:
-    """Tell whether a browser says that a page of another origin is behind a request.
+    """Tell whether a browser marks a request as coming from a page of another origin.
 
-    Links, frames, forms and pictures there can't read the answer, but would make this server work.
+    Links, frames, forms and pictures there can't read the response, but would cause work here.
     """
     return request.headers.get("sec-fetch-site", "none") not in {"none", "same-origin"}
 

@@ -10,7 +10,7 @@ from starlette.requests import Request
 MAX_BODY_BYTES = 1_000_000
 BODY_TIMEOUT_S = 10.0
 MOST_BODIES = 256
-"""Read at the same time: of more, the one that has taken longest is given up."""
+"""Maximum of concurrent reads; beyond it, the longest-running one is aborted."""
 CLOSE = {"Connection": "close"}
 
 
@@ -19,7 +19,7 @@ class Bodies:
 
     def __init__(self) -> None:
         self._limits: dict[asyncio.Timeout, None] = {}
-        """Those of the bodies that are being read, the oldest first."""
+        """Bodies that are being read, oldest first."""
 
     async def read(self, request: Request) -> bytes:
         """Return the body of a request; an HTTPException says that it is too long or too slow."""

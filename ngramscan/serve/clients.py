@@ -10,17 +10,17 @@ from starlette.requests import ClientDisconnect, Request
 
 from ngramscan.errors import NgramscanError
 from ngramscan.progress import Progress
-from ngramscan.serve.turns import Job, Turns
+from ngramscan.serve.turns import RequestWork, Turns
 from ngramscan.stopping import current_work
 
 MOST_WORK_S = 60.0
 """How long the work of a request may take."""
 _MORE_S = 5.0
-"""How long the answer that says so may take before what takes too long is stopped again."""
+"""After a timeout, how long its error response may take before the work is stopped again."""
 MOST_WAITING_S = 10.0
-"""How long a request waits for a thread to begin with it."""
+"""How long a request waits for a thread."""
 _WATCHED_AFTER_S = 0.05
-"""Most answers are ready by then: before it costs less not to look whether the client left."""
+"""Most responses are ready by then; watching for disconnects earlier would cost more."""
 
 _T = TypeVar("_T")
 
@@ -30,7 +30,7 @@ class ClientLeftError(Exception):
 
 
 class BusyError(NgramscanError):
-    """No thread has begun with a request in time."""
+    """No thread became free for a request in time."""
 
     def __init__(self) -> None:
         super().__init__("All threads are busy; come back later")
@@ -43,8 +43,8 @@ class TookTooLongError(NgramscanError):
         super().__init__(f"Stopped after {MOST_WORK_S:.0f} s; ask for less")
 
 
-class Watch(Progress):
-    """Stops work at its reports, as the loops of compiled code do it by themselves."""
+class StoppableProgress(Progress):
+    """Stops work when it reports progress; the loops of compiled code stop by themselves."""
 
     def expect(self, amount: int, unit: str) -> None:  # noqa: ARG002  the interface of Progress
         """Raise the error that stops the current work, or wait for its turn."""
@@ -61,18 +61,18 @@ class Clients:
     def __init__(self, concurrency: int) -> None:
         self._turns = Turns(concurrency)
 
-    def new_job(self) -> Job:
+    def new_job(self) -> RequestWork:
         """Return the work of one request, without a task yet."""
-        return Job(self._turns)
+        return RequestWork(self._turns)
 
-    async def serve(self, request: Request, job: Job, work: Callable[[], _T]) -> _T:
+    async def serve(self, request: Request, job: RequestWork, work: Callable[[], _T]) -> _T:
         """Return the result of a task of a request, or raise a ClientDisconnect.
 
-        The request has to be read to its end. A BusyError says that no thread has begun with it,
-        a TookTooLongError comes from the task.
+        The request has to be read to its end. A BusyError says that no thread became free; a
+        TookTooLongError comes from the task.
         """
         result = self._turns.submit(job, work)
-        watch = _Watch(request, job, result)
+        watch = _ClientWatch(request, job, result)
         timer = asyncio.get_running_loop().call_later(_WATCHED_AFTER_S, watch.begin)
         try:
             return await result
@@ -81,21 +81,21 @@ class Clients:
             watch.end()
 
 
-class _Watch:
+class _ClientWatch:
     """Ends the wait for a result when the client leaves, and stops what takes too long."""
 
-    def __init__(self, request: Request, job: Job, result: asyncio.Future[Any]) -> None:
+    def __init__(self, request: Request, job: RequestWork, result: asyncio.Future[Any]) -> None:
         self._request, self._job, self._result = request, job, result
         self._task: asyncio.Task[None] | None = None
         self._has_failed = False
         """The result is an error of this watch, not that of the work."""
 
     def begin(self) -> None:
-        """Look at the client from now on."""
+        """Start to watch the client."""
         self._task = asyncio.create_task(self._look())
 
     def end(self) -> None:
-        """Stop the work unless it is done: the client has left, or the server ends."""
+        """Stop the work if it is unfinished: the client has left, or the server ends."""
         if self._task:
             self._task.cancel()
         if self._has_failed or self._result.cancelled():
@@ -116,7 +116,7 @@ class _Watch:
             leaving.cancel()
 
     async def _wait(self, leaving: asyncio.Task[None], seconds: float) -> None:
-        """Wait for the result, so long at most; that of a client who leaves is an error."""
+        """Wait for the result, with a timeout; raise an error if the client leaves."""
         first = asyncio.FIRST_COMPLETED
         await asyncio.wait([self._result, leaving], timeout=seconds, return_when=first)
         if leaving.done():

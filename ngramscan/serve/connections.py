@@ -1,4 +1,4 @@
-"""Connections of clients: what isn't plain HTTP is refused, and who is too slow is given up."""
+"""Connections of clients: anything but plain HTTP is refused, slow clients are disconnected."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ READING_S = 10
 LEAST_READ = 10_000
 _SYSTEM_BUFFER_BYTES = 1 << 16
 MOST_UNREAD = 256
-"""Answers that wait for their readers: of more, the one that has waited longest is given up."""
+"""Maximum of responses that wait for their readers; beyond it, the longest-waiting is aborted."""
 
 
 class _OnePacket:
-    """A transport that sends at once what is written in one step: a head and a body that is ready.
+    """A transport that combines writes within one step of the loop, such as a head and its body.
 
-    Each call of the system costs as much as the search for a short phrase.
+    Each system call costs as much as the search for a short phrase.
     """
 
     def __init__(self, transport: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -36,7 +36,7 @@ class _OnePacket:
         return getattr(self._transport, name)
 
     def write(self, part: bytes) -> None:
-        """Send some bytes, with those that follow before the loop takes its next step."""
+        """Send some bytes, together with later ones before the loop's next step."""
         if not self._parts:
             self._loop.call_soon(self._send)
         self._parts.append(part)
@@ -46,7 +46,7 @@ class _OnePacket:
         return self._transport.get_write_buffer_size() + sum(map(len, self._parts))
 
     def close(self) -> None:
-        """Send what is written, and end the connection."""
+        """Flush, and close the connection."""
         self._send()
         self._transport.close()
 
@@ -57,14 +57,14 @@ class _OnePacket:
 
 
 class Connection(H11Protocol):
-    """Refuses with JSON what isn't plain HTTP; ends connections with slow headers or readers."""
+    """Refuses anything but plain HTTP, with JSON; closes connections of slow clients."""
 
     _headers_until: float | None = None
-    """Deadline on the clock of the loop; None: no headers are expected."""
+    """Deadline on the clock of the loop; None if no headers are expected."""
     _unread_bytes = 0
-    """Those of the answer that the client had to read when it was last looked at."""
+    """Unread bytes of the response at the last check."""
     unread_since: float | None = None
-    """When the answer began to wait for its reader, on the clock of the loop; None: it doesn't."""
+    """When the response began to wait for its reader, on the loop's clock; None if it doesn't."""
     _reading_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
@@ -73,8 +73,8 @@ class Connection(H11Protocol):
         transport.set_write_buffer_limits(high=0)  # so that it says when anything is unread
         # The system takes more only when a third of its own buffer is free: in small steps here, so
         # that a client which reads slowly is seen to read.
-        taken = transport.get_extra_info("socket")
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_BUFFER_BYTES)
+        connection = transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SYSTEM_BUFFER_BYTES)
         self._wait_for_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -83,7 +83,7 @@ class Connection(H11Protocol):
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
-        """Wait for the client to read, but not for ever."""
+        """Wait for the client to read, with a timeout."""
         super().pause_writing()
         self.unread_since = self.loop.time()
         self._watch_reader()
@@ -109,14 +109,14 @@ class Connection(H11Protocol):
         self.transport.abort()
 
     def _check_reader(self) -> None:
-        """End the connection if the client has read too little since the last look."""
+        """Close the connection if the client has read too little since the last check."""
         if self.transport.get_write_buffer_size() > max(0, self._unread_bytes - LEAST_READ):
             self.give_up_reader()
         else:
             self._watch_reader()
 
     def _bound_readers(self) -> None:
-        """End the connection whose answer has waited longest if too many do."""
+        """If too many responses wait, close the connection of the longest-waiting one."""
         waiting = {
             connection: connection.unread_since
             for connection in self.connections
@@ -134,7 +134,7 @@ class Connection(H11Protocol):
             self._wait_for_headers()
 
     def handle_events(self) -> None:
-        """Handle a request, unless where it ends can be read in two ways."""
+        """Handle a request, unless its end is ambiguous."""
         head = None
         if self.conn.their_state is h11.IDLE:
             head = head_of(self.conn.trailing_data[0])
@@ -143,7 +143,7 @@ class Connection(H11Protocol):
             return
         super().handle_events()
         if head and self.cycle and is_chunked(head):
-            # Chunks have more ways to end: what follows them is not taken for a request.
+            # The end of chunks is ambiguous in more ways, so no request is accepted after them.
             self.headers.append((b"connection", b"close"))
 
     def _wait_for_headers(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-Fields = dict[str, Any]
+JsonObject = dict[str, Any]
 
 _LONGEST_ECHO = 100
 _KINDS = {
@@ -23,7 +23,7 @@ class RefusedError(Exception):
     """A request that can't be answered; the message names the field and what is expected."""
 
 
-def parse(body: bytes) -> Fields:
+def parse(body: bytes) -> JsonObject:
     """Return the fields of a request."""
     try:
         request = json.loads(body)
@@ -42,13 +42,13 @@ def to_json(document: object) -> bytes:
     return f"{json.dumps(document, sort_keys=True, separators=(',', ':'))}\n".encode()
 
 
-def required(request: Fields, name: str, kind: type, expected: str) -> Any:
-    """Return a field that has to be there, and of one kind."""
+def required(request: JsonObject, name: str, kind: type, expected: str) -> Any:
+    """Return a required field of one type."""
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
     if type(request[name]) is not kind:  # True would pass as an integer
-        found = _KINDS[type(request[name])]
-        raise RefusedError(f"{name} is {found}; expected {expected}")
+        kind_name = _KINDS[type(request[name])]
+        raise RefusedError(f"{name} is {kind_name}; expected {expected}")
     return request[name]
 
 

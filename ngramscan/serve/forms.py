@@ -8,10 +8,10 @@ from urllib.parse import parse_qsl
 
 from ngramscan.serve.fields import RefusedError, shortened
 
-Pairs = Sequence[tuple[str, str]]
+FormPairs = Sequence[tuple[str, str]]
 
 
-def read_pairs(form: bytes) -> Pairs:
+def read_pairs(form: bytes) -> FormPairs:
     """Return the names and values of a form."""
     try:
         return parse_qsl(form.decode(), keep_blank_values=True, errors="strict")
@@ -19,17 +19,17 @@ def read_pairs(form: bytes) -> Pairs:
         raise RefusedError("The form is not valid UTF-8") from error
 
 
-def names_in(pairs: Pairs, known: Collection[str]) -> tuple[str, ...]:
-    """Return the indexes that are asked for, in the order in which they are served, or all."""
+def names_in(pairs: FormPairs, served: Collection[str]) -> tuple[str, ...]:
+    """Return the requested indexes, in the order in which they are served; by default all."""
     names = [value for name, value in pairs if name == "index"]
     for name in names:
-        if name not in known:
-            listed = ", ".join([*known][:20])
+        if name not in served:
+            listed = ", ".join([*served][:20])
             raise RefusedError(f"no index named {shortened(name)}; available: {listed}")
-    return tuple(name for name in known if name in names or not names)
+    return tuple(name for name in served if name in names or not names)
 
 
-def text_in(pairs: Pairs, name: str) -> str | None:
+def text_in(pairs: FormPairs, name: str) -> str | None:
     """Return a value that is given once at most."""
     values = [value for key, value in pairs if key == name]
     if len(values) > 1:
@@ -37,14 +37,14 @@ def text_in(pairs: Pairs, name: str) -> str | None:
     return values[0] if values else None
 
 
-def number_in(pairs: Pairs, name: str, default: int, most: int, least: int = 0) -> int:
-    """Return a whole number, or the default where it is missing."""
-    given = text_in(pairs, name)
-    if not given:
+def number_in(pairs: FormPairs, name: str, default: int, most: int, least: int = 0) -> int:
+    """Return a whole number; by default the given one."""
+    text = text_in(pairs, name)
+    if not text:
         return default
-    if not re.fullmatch("[0-9]{1,16}", given) or not least <= int(given) <= most:
+    if not re.fullmatch("[0-9]{1,16}", text) or not least <= int(text) <= most:
         raise RefusedError(f"{name}: expected a whole number from {least} to {most}")
-    return int(given)
+    return int(text)
 
 
 def check_length(name: str, text: str, longest: int) -> None:

@@ -1,4 +1,4 @@
-"""The search page: an address in, HTML out, which runs no script and loads nothing."""
+"""The search page: an address in, HTML out, without scripts and external resources."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from ngramscan.indexes.base import Index
-from ngramscan.prevalence.contexts import ContextRow, metadata_of
+from ngramscan.indexes.kinds import TOKEN_SERVICE
+from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
+from ngramscan.prevalence.sources import is_web_address, names_of_source
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.progress import visible_line
 from ngramscan.serve.fields import RefusedError
@@ -21,22 +23,21 @@ from ngramscan.serve.search import (
     LONGEST_PHRASE,
     MOST_SHOWN,
     PER_PAGE,
-    Answer,
-    Question,
-    Search,
+    PhraseAnswer,
+    PhraseQuestion,
+    PhraseSearch,
     read_question,
 )
 from ngramscan.serve.token_requests import MOST_TOKENS
 
 _LONGEST_SOURCE = 200
-_LONGEST_LINK = 2_000
 
 
 class SearchPage:
-    """Answers requests of browsers about some indexes."""
+    """Responds to browsers' requests about some indexes."""
 
     def __init__(self, indexes: Mapping[str, Index], templates: Templates) -> None:
-        self._names, self._search, self._templates = [*indexes], Search(indexes), templates
+        self._names, self._search, self._templates = [*indexes], PhraseSearch(indexes), templates
 
     def answer(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
         """Return the status and the page of an address; `url` is this server, with a slash.
@@ -55,8 +56,8 @@ class SearchPage:
             lambda answers: self._results(question, answers, url),
         )
 
-    def _results(self, question: Question, answers: Sequence[Answer], url: str) -> str:
-        shown = [
+    def _results(self, question: PhraseQuestion, answers: Sequence[PhraseAnswer], url: str) -> str:
+        shown_answers = [
             (answer, [*map(_source, answer.contexts)], [*_commands(answer, question, url)])
             for answer in answers
         ]
@@ -67,10 +68,10 @@ class SearchPage:
             "before": _link(question, question.start - PER_PAGE) if question.start else "",
             "after": _link(question, stop) if has_more else "",
         }
-        return self._render(question, answers=shown, links=links)
+        return self._render(question, answers=shown_answers, links=links)
 
     def decline(self, query: bytes, url: str) -> tuple[int, Iterator[str]]:
-        """Return the page with a question that a page elsewhere has asked, and no answer."""
+        """Return the form, filled in with the query of a foreign page, without running it."""
         try:
             question = read_question(query, self._names)
         except RefusedError:
@@ -84,7 +85,7 @@ class SearchPage:
         """Return a page that says what is wrong, with an empty form."""
         return self._render(None, problem=problem)
 
-    def _render(self, question: Question | None, **known: Any) -> str:
+    def _render(self, question: PhraseQuestion | None, **page_values: Any) -> str:
         defaults: dict[str, Any] = {"answers": (), "links": {}, "problem": ""}
         limits: dict[str, float] = {
             "longest": LONGEST_PHRASE,
@@ -92,11 +93,11 @@ class SearchPage:
             "most": MOST_SHOWN,
         }
         limits |= {"all_draws": DRAWS, "drawing_s": DRAWING_S}
-        values = {**defaults, **limits, **known, "question": question}
+        values = {**defaults, **limits, **page_values, "question": question}
         return self._templates.render("page.html", **values)
 
 
-def _link(question: Question, start: int) -> str:
+def _link(question: PhraseQuestion, start: int) -> str:
     """Return the address of a page, without this server's."""
     fields = [("q", question.phrase), *(("index", name) for name in question.names)]
     return f"?{urlencode([*fields, ('seed', question.seed), ('from', start)])}"
@@ -107,28 +108,17 @@ def _link(question: Question, start: int) -> str:
 
 def _source(row: ContextRow) -> tuple[str, str]:
     """Return where a document comes from, and its address if it is one to link to."""
-    outer, inner = metadata_of(row)
-    known = [part.get(name) for name in ("url", "source", "id", "path") for part in (inner, outer)]
-    texts = [text for text in known if isinstance(text, str) and text]
-    link = next(filter(_is_address, texts), "")
-    shown = link or next(iter(texts), "")
-    cut = f"{shown[:_LONGEST_SOURCE]}…" if len(shown) > _LONGEST_SOURCE else shown
+    texts = names_of_source(row.metadata)
+    link = next(filter(is_web_address, texts), "")
+    source = link or next(iter(texts), "")
+    cut = f"{source[:_LONGEST_SOURCE]}…" if len(source) > _LONGEST_SOURCE else source
     return cut, link
-
-
-def _is_address(text: str) -> bool:
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    is_plain = len(text) <= _LONGEST_LINK and visible_line(text) == text
-    return is_plain and parts.scheme in {"http", "https"} and bool(parts.hostname)
 
 
 # The same question, asked elsewhere
 
 
-def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
+def _commands(answer: PhraseAnswer, question: PhraseQuestion, url: str) -> Iterator[str]:
     """Yield command lines that give the numbers of one index."""
     count, phrase = answer.count, f"-e {quoted(question.phrase)}"
     if count is None:
@@ -137,8 +127,9 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     if isinstance(count, CountRow) or len(count.tokens.split()) <= MOST_TOKENS:
         body = quoted(json.dumps(request))
         yield f"curl {quoted(url)} -H 'Content-Type: application/json' -d {body}"
-    kind = "" if isinstance(count, CountRow) else "infini-gram:"
-    index = f"--index {quoted(f'{kind}{url}{answer.name}')}"
+    address = f"{url}{answer.name}"
+    spec = address if isinstance(count, CountRow) else TOKEN_SERVICE.spec_of(address)
+    index = f"--index {quoted(spec)}"
     # A client can't know that tokens are bytes, which find every phrase.
     is_of_bytes = isinstance(count, TokenCountRow) and count.is_of_bytes
     anyway = " --count-anyway" if is_of_bytes else ""
@@ -149,14 +140,14 @@ def _commands(answer: Answer, question: Question, url: str) -> Iterator[str]:
     yield f"ngramscan contexts {phrase} {index} -n {n} --seed {question.seed}"
 
 
-def _docnorm_options(answer: Answer, question: Question) -> str:
-    """Return the options that give the documents of an answer; empty: it takes too many requests.
+def _docnorm_options(answer: PhraseAnswer, question: PhraseQuestion) -> str:
+    """Return the options that reproduce the document estimate; empty if it takes too many requests.
 
-    Over HTTP all occurrences are asked for one by one; what is around them doesn't matter.
+    Over HTTP all occurrences are requested one by one; their context doesn't matter.
     """
     if answer.documents is None or not answer.documents.is_exact:
-        made = answer.documents.draws if answer.documents else DRAWS
-        return (f"--draws {made} " if made < DRAWS else "") + f"--seed {question.seed}"
+        draws_made = answer.documents.draws if answer.documents else DRAWS
+        return (f"--draws {draws_made} " if draws_made < DRAWS else "") + f"--seed {question.seed}"
     draws = max(2, answer.occurrences or 0)
     return f"--draws {draws} --context {LEAST_CONTEXT}" if draws <= MOST_SHOWN else ""
 
@@ -170,7 +161,7 @@ def _asked(count: CountRow | TokenCountRow, phrase: str) -> dict[str, Any]:
 
 
 def quoted(text: str) -> str:
-    """Return a text for a shell; one with control characters as bash and zsh spell it."""
+    """Quote a text for a shell; control characters use the $'…' syntax of bash and zsh."""
     if visible_line(text) == text:
         return shlex.quote(text)
     characters = (

@@ -1,15 +1,14 @@
-"""The infini-gram-mini protocol without HTTP: request bodies in, fields of the answers out.
+"""The infini-gram-mini protocol without HTTP: request bodies in, fields of the responses out.
 
 Requests to an index over tokens are answered in the protocol of `token_protocol`.
 
 Valid requests get the answer of the original service, down to its units: `max_ctx_len`, `disp_len`,
 `doc_len` and `needle_offset` are bytes, whatever its documentation says, but the length of the
 query is in *characters*. So after a query that is not ASCII, a window ends (bytes - characters)
-earlier, and may cut the query itself. Clients know this and ask for more; they don't expect
-another end.
+earlier, and may cut the query itself. Clients know this and ask for more; they rely on this end.
 
-Where the original crashes, or answers that the error is its own, this server refuses the request
-and names the field. Three things are our choice:
+Where the original crashes or reports an internal error, this server refuses the request and names
+the field. It deviates deliberately in three ways:
 
 * `max_ctx_len` outside 1 to 10,000, as documented, or to a limit of the owner is refused; the
   original accepts any;
@@ -32,7 +31,15 @@ from ngramscan.index_files.fm9.reader import Shard, find_in_all
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.fm9 import LocalFm9Index
 from ngramscan.progress import Progress
-from ngramscan.serve.fields import Fields, RefusedError, encode, parse, required, shortened, to_json
+from ngramscan.serve.fields import (
+    JsonObject,
+    RefusedError,
+    encode,
+    parse,
+    required,
+    shortened,
+    to_json,
+)
 from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
 
 __all__ = ["RefusedError", "ServedIndex", "answer", "to_json"]
@@ -43,7 +50,7 @@ CUT_CHARACTER = (
     "Failed to decode document text with UTF-8. This is likely because the context was cut off "
     "in the middle of a multi-byte char. Please try with a different max context length."
 )
-"""Clients look for these words, and then try another window."""
+"""Clients recognise these words, and then try another window."""
 
 
 class ServedIndex:
@@ -58,8 +65,8 @@ class ServedIndex:
         self._first = list(accumulate((shard.documents for shard in shards), initial=0))
 
     def searched(self, progress: Progress) -> Index:
-        """Return what commands ask; its draws depend on the last part of its name."""
-        # A request has one thread of the server, as any other.
+        """Return the index as commands use it; its draws depend on the last part of its name."""
+        # Each request has a single thread of the server.
         return LocalFm9Index(f"/{self.name}", self.shards, progress, readers=1)
 
     def segments(self, query: bytes) -> list[list[int]]:
@@ -69,7 +76,7 @@ class ServedIndex:
         segments: list[list[int]] = np.concatenate(find_in_all(self.shards, [query])).tolist()
         return segments
 
-    def window(self, shard: int, rank: int, needle_bytes: int, context: int) -> Fields | None:
+    def window(self, shard: int, rank: int, needle_bytes: int, context: int) -> JsonObject | None:
         """Return the text around a rank, and its document; None if it cuts a character."""
         (window,) = self.shards[shard].windows([rank], needle_bytes, context)
         try:
@@ -87,7 +94,7 @@ class ServedIndex:
             "doc_ix": self._first[shard] + window.document,
             "doc_len": window.document_bytes,
             "metadata": metadata,
-            # The original computes in unsigned words, so that -1 is a large number.
+            # The original computes with unsigned words, in which -1 is a large number.
             "needle_offset": window.offset % 2**64,
             "text": text,
         }
@@ -97,7 +104,7 @@ def answer(
     indexes: Mapping[str, ServedIndex | ServedTokens],
     body: bytes,
     max_context: int = LONGEST_CONTEXT,
-) -> Fields:
+) -> JsonObject:
     """Answer a request in the protocol of the index that it names.
 
     `max_context` is in bytes on each side of an occurrence. A RefusedError says that the request
@@ -111,17 +118,17 @@ def answer(
 
 
 def _answer_about_bytes(
-    indexes: Mapping[str, ServedIndex | ServedTokens], request: Fields, max_context: int
-) -> Fields:
+    indexes: Mapping[str, ServedIndex | ServedTokens], request: JsonObject, max_context: int
+) -> JsonObject:
     started_at = time.perf_counter()
     names = ("query_type", "index", "query")
     kind, name, query = (required(request, field, str, "a string") for field in names)
     index = indexes.get(name)
     if not isinstance(index, ServedIndex):
-        known = ", ".join(list(indexes)[:20])
-        wrong = shortened(str(request.get("corpus", name)))
-        raise RefusedError(f"Invalid index: {wrong}; available: {known}")
-    fields: Fields
+        available = ", ".join(list(indexes)[:20])
+        unknown_name = shortened(str(request.get("corpus", name)))
+        raise RefusedError(f"Invalid index: {unknown_name}; available: {available}")
+    fields: JsonObject
     match kind:
         case "count":
             fields = {"count": _total(index.segments(encode(query)))}
@@ -131,8 +138,8 @@ def _answer_about_bytes(
         case "get_doc_by_rank":
             fields = _window(index, query, request, max_context)
         case _:
-            known = "expected count, find or get_doc_by_rank"
-            raise RefusedError(f"Invalid query_type: {shortened(kind)}; {known}")
+            kinds = "expected count, find or get_doc_by_rank"
+            raise RefusedError(f"Invalid query_type: {shortened(kind)}; {kinds}")
     return {**fields, "latency": (time.perf_counter() - started_at) * 1000}
 
 
@@ -140,7 +147,7 @@ def _total(segments: Sequence[Sequence[int]]) -> int:
     return sum(stop - start for start, stop in segments)
 
 
-def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -> Fields:
+def _window(index: ServedIndex, query: str, request: JsonObject, max_context: int) -> JsonObject:
     encode(query)
     shard = _number(request, "s", 0, len(index.shards) - 1)
     rank = _number(request, "rank", 0, index.shards[shard].ranks - 1)
@@ -155,7 +162,7 @@ def _window(index: ServedIndex, query: str, request: Fields, max_context: int) -
     return {**fields, "spans": spans or [("", None)]}
 
 
-def _number(request: Fields, name: str, least: int, most: int) -> int:
+def _number(request: JsonObject, name: str, least: int, most: int) -> int:
     value: int = required(request, name, int, "a whole number")
     if not least <= value <= most:
         raise RefusedError(f"{name} is out of range; expected {least} to {most}")

@@ -17,9 +17,9 @@ from ngramscan.progress import format_bytes, visible, visible_line
 from ngramscan.stopping import current_work
 
 RESULTS = '<main id="results">\n'
-"""A page up to here is known before the search."""
+"""The part of a page before this mark does not depend on the search."""
 _WORKING = Markup('<p class="working" role="status">Searching <bdi>{}</bdi> ({} of {})</p>\n')
-_Answer = TypeVar("_Answer")
+AnswerT = TypeVar("AnswerT")
 
 
 class Templates:
@@ -64,20 +64,20 @@ class Templates:
 
 def render_gradually(
     names: Sequence[str],
-    answers: Iterable[_Answer],
-    render: Callable[[Sequence[_Answer]], str],
+    answers: Iterable[AnswerT],
+    render: Callable[[Sequence[AnswerT]], str],
 ) -> Iterator[str]:
-    """Yield what is before the results, a line before each index is asked, and the results."""
+    """Yield the page up to the results, a progress line per index, and the results."""
     yield "".join(render([]).partition(RESULTS)[:2])
-    answering, found = iter(answers), list[_Answer]()
+    answering, finished = iter(answers), list[AnswerT]()
     for number, name in enumerate(names, start=1):
         yield str(_WORKING.format(visible_line(name), number, len(names)))
-        found.append(next(answering))
-    yield render(found).partition(RESULTS)[2]
+        finished.append(next(answering))
+    yield render(finished).partition(RESULTS)[2]
 
 
 def _checked(pieces: Iterable[str]) -> Iterator[str]:
-    """Yield the pieces of a page; whatever stops the work raises its error between them."""
+    """Yield the pieces of a page; if the work is stopped, raise its error between them."""
     work = current_work()
     for piece in pieces:
         work.check()

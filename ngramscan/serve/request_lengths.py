@@ -1,7 +1,8 @@
-"""Heads of HTTP requests from which two readers could read two lengths: such requests are refused.
+"""Detection of HTTP requests with an ambiguous length, which are refused (request smuggling).
 
-A proxy and a server that disagree about where a request ends take a part of its body for the next
-request. So what RFC 9112 lets a server repair (sections 2.2, 5.2 and 6.3) is refused here, too.
+If a proxy and a server disagree about the end of a request, a part of its body is taken for the
+next request. So deviations that RFC 9112 lets a server repair (sections 2.2, 5.2 and 6.3) are
+refused, too.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ _NUMBER = re.compile(rb"[0-9]{1,18}")
 
 
 def head_of(received: bytes) -> bytes | None:
-    """Return the request line and the headers; None: they are not complete."""
+    """Return the request line and the headers; None if they are incomplete."""
     end = _END.search(received)
     return received[: end.end()] if end else None
 
 
 def is_chunked(head: bytes) -> bool:
-    """Tell whether the body of a request comes in chunks."""
+    """Tell whether the body of a request is chunked."""
     return any(name.lower() == b"transfer-encoding" for name, _ in _LENGTH.findall(head))
 
 
 def ambiguity_of(head: bytes) -> str:
-    """Return why the length of a request could be read in two ways, or an empty text."""
+    """Return why the length of a request is ambiguous; empty if it isn't."""
     if _LINE_END_ALONE.search(head):
         return "A line of the headers ends with CR or LF alone; end it with both"
     if _FOLDED.search(head):

@@ -25,8 +25,7 @@ from ngramscan.patterns.given import load_given
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
-from ngramscan.prevalence.draw_places import draw_places
-from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions
+from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions, draw_places
 from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.serve.fields import RefusedError
@@ -41,18 +40,18 @@ MOST_SHOWN = 1_000
 WIDTH = 60
 """Characters on each side of an occurrence, as many as `ngramscan contexts` shows."""
 MOST_SECONDS = 60.0
-"""After so long, no further index is asked."""
+"""After this time, no further index is queried."""
 DRAWING_S = 2.0
 """Seconds for the draws of a frequent phrase in one index: as many as fit into them."""
 _TIMED = 5
-"""Draws that tell how many fit, and the fewest of an estimate."""
+"""Draws that are timed, to learn how many fit; also the minimum for an estimate."""
 _KEPT = 512
-"""Numbers of documents that are kept: the next occurrences are asked for with the same phrase."""
+"""Cached numbers of documents: further pages of occurrences repeat the phrase."""
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A phrase, and where it is looked for."""
+class PhraseQuestion:
+    """A phrase, and the indexes to search."""
 
     phrase: str
     names: tuple[str, ...]
@@ -63,11 +62,11 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Documents:
+class DocumentNumber:
     """The documents of a phrase in one index: a count, or an estimate."""
 
     value: int | None
-    """None: documents were truncated, and the next two differ."""
+    """None if documents were truncated and the next two differ."""
     lower_estimate: int
     upper_estimate: int
     low: int | None
@@ -75,7 +74,7 @@ class Documents:
     level: float
     is_exact: bool
     draws: int
-    """0: all occurrences were placed."""
+    """0 if all occurrences were located."""
     estimator: str
     note: str
 
@@ -91,18 +90,18 @@ class IndexAnswer:
 
 
 @dataclass(slots=True)
-class Answer(IndexAnswer):
+class PhraseAnswer(IndexAnswer):
     """The answer of one index about a phrase."""
 
     count: CountRow | TokenCountRow | None = None
-    documents: Documents | None = None
+    documents: DocumentNumber | None = None
     total: int = 0
     """Occurrences among which those that are shown were drawn."""
     contexts: Sequence[ContextRow] = ()
 
     @property
     def occurrences(self) -> int | None:
-        """The count; None: it is missing."""
+        """The count; None if it is missing."""
         if isinstance(self.count, TokenCountRow):
             return self.count.token_occurrences
         return None if self.count is None else self.count.occurrences
@@ -111,13 +110,13 @@ class Answer(IndexAnswer):
 # Questions
 
 
-def read_question(query: bytes, known: Collection[str]) -> Question | None:
-    """Read the part of an address behind `?`; None: it has no phrase.
+def read_question(query: bytes, served: Collection[str]) -> PhraseQuestion | None:
+    """Read the query part of an address; None if it has no phrase.
 
-    A RefusedError names the field that is wrong. Fields that are not known do no harm.
+    A RefusedError names the field that is wrong. Unknown fields are ignored.
     """
     pairs = read_pairs(query)
-    names = names_in(pairs, known)
+    names = names_in(pairs, served)
     phrase = text_in(pairs, "q")
     if phrase is None:
         return None
@@ -129,7 +128,7 @@ def read_question(query: bytes, known: Collection[str]) -> Question | None:
     start = number_in(pairs, "from", 0, MOST_SHOWN - PER_PAGE)
     if start % PER_PAGE:
         raise RefusedError(f"from: it is {start}; expected a multiple of {PER_PAGE}")
-    return Question(phrase, names, number_in(pairs, "seed", 1, 2**53), start)
+    return PhraseQuestion(phrase, names, number_in(pairs, "seed", 1, 2**53), start)
 
 
 # Answers
@@ -140,7 +139,7 @@ _AnyAnswer = TypeVar("_AnyAnswer", bound=IndexAnswer)
 def fill_in_time(
     answers: Iterable[_AnyAnswer], fill: Callable[[_AnyAnswer], None]
 ) -> Iterator[_AnyAnswer]:
-    """Yield answers one after the other, filled; after `MOST_SECONDS`, no further one is."""
+    """Fill and yield answers one by one; after `MOST_SECONDS`, the rest stays unfilled."""
     until = time.monotonic() + MOST_SECONDS
     for answer in answers:
         if time.monotonic() < until:
@@ -151,19 +150,19 @@ def fill_in_time(
         yield answer
 
 
-class Search:
-    """Puts questions to indexes, by their names; their progress can stop it by an error."""
+class PhraseSearch:
+    """Sends queries to indexes, by name; their progress reports can stop it by an error."""
 
     def __init__(self, indexes: Mapping[str, Index]) -> None:
         self._indexes = indexes
         self._documents = lru_cache(maxsize=_KEPT)(self._find_documents)
 
-    def ask(self, question: Question) -> Iterator[Answer]:
-        """Ask the indexes of a question, one after the other; what fails is a problem of one."""
-        answers = (Answer(name, self._indexes[name].size()) for name in question.names)
+    def ask(self, question: PhraseQuestion) -> Iterator[PhraseAnswer]:
+        """Query the indexes one by one; a failure affects the answer of that index only."""
+        answers = (PhraseAnswer(name, self._indexes[name].size()) for name in question.names)
         return fill_in_time(answers, lambda answer: self._fill(answer, question))
 
-    def _fill(self, answer: Answer, question: Question) -> None:
+    def _fill(self, answer: PhraseAnswer, question: PhraseQuestion) -> None:
         index = self._indexes[answer.name]
         try:
             answer.count = _count(index, question.phrase)
@@ -172,32 +171,32 @@ class Search:
             answer.problems.append(str(error))
         try:
             answer.total, places = _places(index, question)
-            (found,), _ = run_contexts(
+            (index_contexts,), _ = run_contexts(
                 [question.phrase],
-                _Part(index, places),
+                _IndexOfPlaces(index, places),
                 n=len(places) or 1,
                 width=WIDTH,
                 seed=question.seed,
             )
-            answer.contexts = found.rows
-            lost = [str(failure.error) for failure in found.failures]
-            answer.problems += dict.fromkeys(lost)
+            answer.contexts = index_contexts.rows
+            failures = [str(failure.error) for failure in index_contexts.failures]
+            answer.problems += dict.fromkeys(failures)
         except NgramscanError as error:
             if not answer.problems:  # for which there is no count, either
                 answer.problems.append(str(error))
 
-    def _find_documents(self, name: str, phrase: str, seed: int) -> Documents:
+    def _find_documents(self, name: str, phrase: str, seed: int) -> DocumentNumber:
         """Count the documents, or estimate them from as many draws as there is time for."""
         started_at = time.perf_counter()
-        # The draws that are timed are others than those of the estimate: whether a document is
-        # long has no influence on how many are drawn beside it.
+        # The timed draws are not those of the estimate, so that the length of a document doesn't
+        # influence how many draws the estimate has.
         timed = self._docnorm(name, phrase, seed + 1, _TIMED)
         if timed.is_exact:
             return timed
         fitting = int(_TIMED * DRAWING_S / (time.perf_counter() - started_at))
         return self._docnorm(name, phrase, seed, min(DRAWS, max(_TIMED, fitting)))
 
-    def _docnorm(self, name: str, phrase: str, seed: int, draws: int) -> Documents:
+    def _docnorm(self, name: str, phrase: str, seed: int, draws: int) -> DocumentNumber:
         index = self._indexes[name]
         options = DocnormOptions(draws, seed=seed, exact_up_to=EXACT_UP_TO)
         queries = load_given([], [phrase], []).queries()
@@ -219,11 +218,11 @@ def _raise_first(missing: Sequence[QueryFailure]) -> None:
         raise missing[0].error
 
 
-def _documents_of(row: DocnormRow | TokenDocnormRow) -> Documents:
+def _documents_of(row: DocnormRow | TokenDocnormRow) -> DocumentNumber:
     name = "documents" if isinstance(row, DocnormRow) else "token_documents"
     ends = ("", "_lower_estimate", "_upper_estimate", "_low", "_high")
     value, lower, upper, low, high = (getattr(row, f"{name}{end}") for end in ends)
-    return Documents(
+    return DocumentNumber(
         value=value,
         lower_estimate=lower,
         upper_estimate=upper,
@@ -237,32 +236,29 @@ def _documents_of(row: DocnormRow | TokenDocnormRow) -> Documents:
     )
 
 
-def _places(index: Index, question: Question) -> tuple[int, list[Place]]:
-    """Return how many occurrences there are, and those of one page.
+def _places(index: Index, question: PhraseQuestion) -> tuple[int, list[Place]]:
+    """Return the number of occurrences, and those of one page.
 
-    The draws of a page and all before it are those of `ngramscan contexts`, except that the last
-    page has what is left, where the command shows all occurrences in the order of the index.
+    The draws up to a page equal those of `ngramscan contexts`. The last page has the remaining
+    occurrences, while the command then shows all of them in the order of the index.
     """
     phrase = question.phrase
-    found, errors = collect_replies(index.find([phrase]), [phrase])
+    occurrences, errors = collect_replies(index.find([phrase]), [phrase])
     if errors:
         raise next(iter(errors.values()))
-    drawn = [
-        draw_places(found[phrase], n, question.seed, index.name, with_replacement=False)
+    samples = [
+        draw_places(occurrences[phrase], n, question.seed, index.name, with_replacement=False)
         for n in (question.start, question.start + PER_PAGE)
     ]
-    before = set(drawn[0])
-    return found[phrase].occurrences, [place for place in drawn[1] if place not in before]
+    before = set(samples[0])
+    return occurrences[phrase].occurrences, [place for place in samples[1] if place not in before]
 
 
-class _Part:
-    """An index of which only some occurrences are seen."""
+class _IndexOfPlaces:
+    """An index restricted to some occurrences."""
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
         self.name, self.unit, self.longest_context = index.name, index.unit, index.longest_context
-        self.documents_of, self.document_counts = index.documents_of, index.document_counts
-        self.excerpts = index.excerpts
-        self.match_starts = index.match_starts
         self._index, self._places = index, places
         self.size, self.cost, self.windows = index.size, index.cost, index.windows
 

@@ -27,6 +27,7 @@ from ngramscan.index_files.fm9.reader import compile_reader, open_shards
 from ngramscan.index_files.formats import is_token_folder
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
+from ngramscan.indexes.kinds import TOKEN_SERVICE
 from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.serve.app import IndexApplication
@@ -39,13 +40,13 @@ KEEP_ALIVE_S = 60
 GRACE_S = 20
 """How long the process may take to end after the signal to stop."""
 _ENDING_S = 2
-"""How much of it is left when the last requests are stopped."""
+"""The remaining part of it when the last requests are stopped."""
 
 _BACKLOG = 1024
 
 
 class Address(NamedTuple):
-    """Where a server listens, and what else it is called."""
+    """Where a server listens, and its other host names."""
 
     host: str
     port: int
@@ -119,7 +120,7 @@ def _open_all(
 
 
 def open_tokens(name: str, folder: TokenFolder, tokenizer: str | Path | None) -> ServedTokens:
-    """Open an index over tokens and query it once; that of bytes has no other tokenizer."""
+    """Open an index over tokens and query it once; indexes of bytes take no tokenizer."""
     opened = open_tokenizer(None if folder.width == 1 else tokenizer, folder.width)
     check_fit(opened, folder)
     folder.find([opened.after_space("a")])
@@ -164,16 +165,17 @@ def _describe(
     yield f"{url} in a browser: a page to search"
     body = f'{{"index": "{indexes[0].name}", "query_type": "count", "query": "step by step"}}'
     yield f"curl {url} -H 'Content-Type: application/json' -d '{body}'"
-    kind = "infini-gram:" if isinstance(indexes[0], ServedTokens) else ""
-    yield f"ngramscan count f1 --index {kind}{url}{indexes[0].name}"
+    address = f"{url}{indexes[0].name}"
+    spec = TOKEN_SERVICE.spec_of(address) if isinstance(indexes[0], ServedTokens) else address
+    yield f"ngramscan count f1 --index {spec}"
 
 
 def _size(index: ServedIndex | ServedTokens) -> str:
     if isinstance(index, ServedTokens):
         folder = index.folder
-        made = f"of {index.tokenizer.name}{', backwards' if folder.backwards else ''}"
+        tokenized = f"of {index.tokenizer.name}{', backwards' if folder.backwards else ''}"
         text_tokens = folder.tokens - folder.documents
-        return f"{folder.documents:,} documents, {text_tokens:,} tokens {made}"
+        return f"{folder.documents:,} documents, {text_tokens:,} tokens {tokenized}"
     return f"{index.documents:,} documents, {format_bytes(index.text_bytes)} of text"
 
 
@@ -183,16 +185,16 @@ def open_socket(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        # asyncio sends small packets at once only where TCP is named: else 40 ms per answer.
-        taken = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+        # asyncio sets TCP_NODELAY only if the protocol is explicit; otherwise 40 ms per response.
+        listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     except (OSError, UnicodeError) as error:
         raise InputError(OptionUse("host", host), _reason(error)) from error
     try:
-        # The connections of a server that was killed must not block the next one.
-        taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        taken.bind(address)
+        # Connections of a killed server must not block the next one.
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
     except OSError as error:
-        taken.close()
+        listener.close()
         hint = (
             ("; " + OptionUse("port", 0) + " takes any that is free")
             if error.errno == errno.EADDRINUSE
@@ -202,7 +204,7 @@ def open_socket(host: str, port: int) -> socket.socket:
         raise InputError(
             OptionUse("host", host) + " " + OptionUse("port", port), problem
         ) from error
-    return taken
+    return listener
 
 
 def _reason(error: Exception) -> str:

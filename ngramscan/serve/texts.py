@@ -16,12 +16,12 @@ LONGEST_TEXT = 10_000
 """Characters."""
 MIN_WORDS = TraceOptions().min_words
 MOST_WORDS = 100
-"""The longest that the shortest spans can be."""
+"""Largest value of the minimum length of spans, in words."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextQuestion:
-    """A text, and where its spans are looked for."""
+    """A text, and the indexes to search for its spans."""
 
     text: str
     names: tuple[str, ...]
@@ -34,13 +34,13 @@ class TextAnswer(IndexAnswer):
     """The spans of a text in one index."""
 
     traced: Traced | None = None
-    """None: it could not be traced."""
+    """None if it could not be traced."""
     counts: Mapping[str, QueryCount] = field(default_factory=dict)
     """By the text of a span."""
 
 
-def read_text_question(form: bytes, known: Collection[str]) -> TextQuestion | None:
-    """Read a form; None: it has no text.
+def read_text_question(form: bytes, served: Collection[str]) -> TextQuestion | None:
+    """Read a form; None if it has no text.
 
     Browsers send line ends as CR and LF, whatever was pasted; texts have them as LF.
     """
@@ -53,22 +53,22 @@ def read_text_question(form: bytes, known: Collection[str]) -> TextQuestion | No
     if not text.strip():
         raise RefusedError("text: enter a text")
     least = number_in(pairs, "words", MIN_WORDS, MOST_WORDS, least=1)
-    return TextQuestion(text, names_in(pairs, known), least)
+    return TextQuestion(text, names_in(pairs, served), least)
 
 
 def trace_text(question: TextQuestion, indexes: Mapping[str, Index]) -> Iterator[TextAnswer]:
-    """Ask the indexes of a question, one after the other; what fails is a problem of one."""
+    """Query the indexes one by one; a failure affects the answer of that index only."""
     answers = (TextAnswer(name, indexes[name].size()) for name in question.names)
     return fill_in_time(answers, lambda answer: _fill(answer, question, indexes[answer.name]))
 
 
 def _fill(answer: TextAnswer, question: TextQuestion, index: Index) -> None:
-    given = GivenText("", "", "", id="", problem="", text=question.text)
+    pasted = GivenText("", "", "", id="", problem="", text=question.text)
     try:
-        found = run_trace([given], [index], TraceOptions(question.min_words))
-        answer.counts = count_spans(found, index, question.min_words)
+        trace = run_trace([pasted], [index], TraceOptions(question.min_words))
+        answer.counts = count_spans(trace, index, question.min_words)
     except NgramscanError as error:
         answer.problems.append(str(error))
         return
-    answer.problems += dict.fromkeys(str(failure.error) for failure in found.missing)
-    answer.traced = next(iter(found.traced[index.name]), None)
+    answer.problems += dict.fromkeys(str(failure.error) for failure in trace.missing)
+    answer.traced = next(iter(trace.traced[index.name]), None)

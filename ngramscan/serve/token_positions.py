@@ -1,7 +1,7 @@
-"""Where n-grams of tokens occur, and what follows: arrays of positions, for a shard at a time.
+"""Positions of n-grams of tokens, and the tokens after them: arrays, shard by shard.
 
-Positions are counted in tokens of the shard. Where documents are held backwards, that of an n-gram
-is of its first token in reading order, which is the last of it in the file.
+Positions are counted in tokens of the shard. If documents are stored backwards, the position of an
+n-gram is that of its first token in reading order, which is its last one in the file.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ngramscan.index_files.tokens.shard import TokenFolder, TokenShard
 from ngramscan.progress import SILENT, Progress
 
 Clause = Sequence[Sequence[int]]
-"""A clause: n-grams, and one of them has to occur."""
+"""A clause: alternative n-grams."""
 
 _END = -1
-"""Stands for the token after the last one of a shard, where not even a separator is."""
+"""Stands for the token after the end of a shard."""
 _AT_ONCE = 1_000_000
 
 
@@ -39,7 +39,7 @@ def find_near(
     """Return, for each shard, where the rarest clause occurs near to all others, in file order.
 
     The rarest clause has the fewest positions in the whole index; of several, it is the first one.
-    Near is in the same document, with at most `distance` tokens from first token to first token.
+    "Near" means in the same document, with first tokens at most `distance` tokens apart.
     """
     terms = [term for clause in clauses for term in clause]
     ranks = folder.find(terms)
@@ -56,15 +56,15 @@ def find_near(
         axis=0,
     )
     rarest = int(totals.argmin())
-    found = []
+    near_positions = []
     for spots in of_clauses:
         rare = spots[rarest]
         near = np.ones(len(rare.positions), bool)
-        for number, other in enumerate(spots):
+        for number, spots_of_clause in enumerate(spots):
             if number != rarest:
-                near &= _is_near(rare, other, distance)
-        found.append(rare.positions[near])
-    return found
+                near &= _is_near(rare, spots_of_clause, distance)
+        near_positions.append(rare.positions[near])
+    return near_positions
 
 
 def _spots(
@@ -81,16 +81,16 @@ def _spots(
     return _Spots(distinct, np.concatenate(documents)[chosen])
 
 
-def _is_near(rare: _Spots, other: _Spots, distance: int) -> npt.NDArray[np.bool_]:
-    """Tell of which positions another clause is near: the next one before or after them."""
+def _is_near(rare: _Spots, clause_spots: _Spots, distance: int) -> npt.NDArray[np.bool_]:
+    """Return a mask of the positions with another clause nearby: next before or after."""
     near = np.zeros(len(rare.positions), bool)
-    if not len(other.positions):
+    if not len(clause_spots.positions):
         return near
-    after = np.searchsorted(other.positions, rare.positions)
+    after = np.searchsorted(clause_spots.positions, rare.positions)
     for neighbour in (after - 1, after):
-        neighbour_at = neighbour.clip(0, len(other.positions) - 1)
-        is_close = np.abs(other.positions[neighbour_at] - rare.positions) <= distance
-        near |= is_close & (other.documents[neighbour_at] == rare.documents)
+        neighbour_at = neighbour.clip(0, len(clause_spots.positions) - 1)
+        is_close = np.abs(clause_spots.positions[neighbour_at] - rare.positions) <= distance
+        near |= is_close & (clause_spots.documents[neighbour_at] == rare.documents)
     return near
 
 
@@ -117,39 +117,39 @@ def _tokens(shard: TokenShard, ranks: Integers, ahead: int) -> Integers:
     """Return the tokens some positions after where suffixes begin."""
     positions = shard.positions(ranks) + ahead
     inside = (positions >= 0) & (positions < shard.tokens)
-    found = shard.words[positions.clip(0, shard.tokens - 1)].astype(np.int64)
-    return np.where(inside, found, _END)
+    tokens = shard.words[positions.clip(0, shard.tokens - 1)].astype(np.int64)
+    return np.where(inside, tokens, _END)
 
 
 def _runs_after(shard: TokenShard, low: int, high: int, ahead: int) -> Iterator[tuple[int, int]]:
-    """Yield each token that comes next, and how often, without looking at every occurrence.
+    """Yield each next token and its count, without reading every occurrence.
 
-    Suffixes are in order, so equal tokens are neighbours. Between two ranks with different tokens a
-    third one is looked at, until the borders of all runs are found: for all runs at once.
+    Suffixes are sorted, so equal tokens are adjacent. The borders of the runs are found by
+    bisection between ranks with different tokens, for all runs at once.
     """
-    left = np.arange(low, min(low + 1, high))
-    right = left + (high - 1 - low)
-    starts = [left]
-    at_left, at_right = _tokens(shard, left, ahead), _tokens(shard, right, ahead)
-    while left.size:
-        are_neighbours = right - left == 1
-        differ = at_left != at_right
-        starts.append(right[differ & are_neighbours])
+    lower = np.arange(low, min(low + 1, high))
+    upper = lower + (high - 1 - low)
+    starts = [lower]
+    at_lower, at_upper = _tokens(shard, lower, ahead), _tokens(shard, upper, ahead)
+    while lower.size:
+        are_neighbours = upper - lower == 1
+        differ = at_lower != at_upper
+        starts.append(upper[differ & are_neighbours])
         open_ones = differ & ~are_neighbours
-        left, right = left[open_ones], right[open_ones]
-        at_left, at_right = at_left[open_ones], at_right[open_ones]
-        middle = (left + right) // 2
+        lower, upper = lower[open_ones], upper[open_ones]
+        at_lower, at_upper = at_lower[open_ones], at_upper[open_ones]
+        middle = (lower + upper) // 2
         at_middle = _tokens(shard, middle, ahead)
-        left, right = np.concatenate([left, middle]), np.concatenate([middle, right])
-        at_left = np.concatenate([at_left, at_middle])
-        at_right = np.concatenate([at_middle, at_right])
+        lower, upper = np.concatenate([lower, middle]), np.concatenate([middle, upper])
+        at_lower = np.concatenate([at_lower, at_middle])
+        at_upper = np.concatenate([at_middle, at_upper])
     firsts = np.sort(np.concatenate(starts))
     counts = np.diff(np.append(firsts, high)) if firsts.size else firsts
     yield from zip(_tokens(shard, firsts, ahead).tolist(), counts.tolist(), strict=True)
 
 
 def _each_before(shard: TokenShard, low: int, high: int) -> Iterator[tuple[int, int]]:
-    """Yield the tokens before all occurrences: next ones where documents are held backwards."""
+    """Yield the tokens before all occurrences, the next ones if documents are backwards."""
     for start in range(low, high, _AT_ONCE):
         ranks = np.arange(start, min(start + _AT_ONCE, high))
         tokens, counts = np.unique(_tokens(shard, ranks, -1), return_counts=True)

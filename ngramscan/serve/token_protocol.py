@@ -1,6 +1,6 @@
-"""The infini-gram protocol without HTTP: fields of requests about tokens in, of answers out.
+"""The infini-gram protocol without HTTP: fields of requests in, fields of responses out.
 
-Valid requests get the answer of the original service, with these exceptions, where it is wrong:
+Valid requests get the original service's response, with these exceptions, where it is wrong:
 
 * an OR counts the different positions where any of its terms begins, and an AND the occurrences of
   the clause with the fewest of them that have every other clause within `max_diff_tokens` in the
@@ -31,13 +31,13 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.tokens.shard import Excerpt
-from ngramscan.serve.fields import Fields, RefusedError, required, shortened
+from ngramscan.index_files.tokens.shard import TokenExcerpt
+from ngramscan.serve.fields import JsonObject, RefusedError, required, shortened
 from ngramscan.serve.token_positions import Clause, count_next, find_near
 from ngramscan.serve.token_requests import (
     OutOfRangeError,
-    Query,
     ServedTokens,
+    TokenQuery,
     check_limits,
     check_names,
     limit,
@@ -50,33 +50,37 @@ from ngramscan.serve.token_requests import (
 __all__ = ["ServedTokens", "answer_about_tokens"]
 
 MOST_OCCURRENCES = 10_000_000
-"""All terms of a query with clauses may have so many together."""
+"""Limit of the occurrences of all terms of a query with clauses."""
 LONGEST_LIST = 500_000
-"""Positions in an answer."""
+"""Maximum positions in a response."""
 _NEAR = ("max_clause_freq", "max_diff_tokens")
 
-_Handler = Callable[[ServedTokens, Query, Fields], Fields]
+_Handler = Callable[[ServedTokens, TokenQuery, JsonObject], JsonObject]
 
 
-def answer_about_tokens(index: ServedTokens, request: Fields) -> Fields:
+def answer_about_tokens(index: ServedTokens, request: JsonObject) -> JsonObject:
     """Answer a request about an index; a RefusedError says that it is wrong."""
     kind = required(request, "query_type", str, "a string")
     if ("query" in request) == ("query_ids" in request):
         raise RefusedError("Exactly one of query and query_ids must be present!")
     if kind not in _KINDS:
-        known = ", ".join(_KINDS)
-        raise RefusedError(f"Invalid query_type: {shortened(kind)}; it is one of {known}")
+        kinds = ", ".join(_KINDS)
+        raise RefusedError(f"Invalid query_type: {shortened(kind)}; it is one of {kinds}")
     try:
         query = read_query(index, request)
     except OutOfRangeError as error:
         return {"error": str(error)}
     names = index.names(query.ids)
-    handler, taken = _KINDS[kind]
-    taken = taken if query.has_clauses or kind not in {"count", "search_docs"} else taken[:-2]
-    check_names(kind, request, taken)
+    handler, fields_taken = _KINDS[kind]
+    fields_taken = (
+        fields_taken
+        if query.has_clauses or kind not in {"count", "search_docs"}
+        else fields_taken[:-2]
+    )
+    check_names(kind, request, fields_taken)
     started_at = time.perf_counter()
     try:
-        check_limits(request, taken)
+        check_limits(request, fields_taken)
         with index.folder.unchanged():
             fields = handler(index, query, request)
     except OutOfRangeError as error:
@@ -92,18 +96,18 @@ def _occurrences(ranks: Integers) -> int:
     return int((ranks[..., 1] - ranks[..., 0]).sum())
 
 
-def _count(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _count(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     if query.has_clauses:
         return {"count": sum(map(len, _positions(index, query, request))), "approx": False}
     return {"count": _occurrences(index.folder.find([query.ids])), "approx": False}
 
 
-def _find(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _find(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     (ranks,) = index.folder.find([ngram(index, query)])
     return {"cnt": _occurrences(ranks), "segment_by_shard": ranks.tolist()}
 
 
-def _positions(index: ServedTokens, query: Query, request: Fields) -> list[Integers]:
+def _positions(index: ServedTokens, query: TokenQuery, request: JsonObject) -> list[Integers]:
     clauses = whole_clauses(index, query)
     _check_occurrences(_occurrences(index.folder.find([t for terms in clauses for t in terms])))
     return find_near(index.folder, clauses, limit(request, "max_diff_tokens"), index.progress)
@@ -115,36 +119,36 @@ def _check_occurrences(occurrences: int) -> None:
         raise OutOfRangeError(f"{problem} at most, to be exact")
 
 
-def _find_cnf(index: ServedTokens, query: Query, request: Fields) -> Fields:
-    found = _positions(index, query, request)
-    total = sum(map(len, found))
+def _find_cnf(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
+    by_shard = _positions(index, query, request)
+    total = sum(map(len, by_shard))
     if total > LONGEST_LIST:
         problem = f"{total:,} occurrences; this server lists {LONGEST_LIST:,} at most"
         raise OutOfRangeError(f"{problem}; count tells their number")
-    pointers = [(positions * index.folder.width).tolist() for positions in found]
+    pointers = [(positions * index.folder.width).tolist() for positions in by_shard]
     return {"cnt": total, "approx": False, "ptrs_by_shard": pointers}
 
 
-def _prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _prob(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     return _probability(index, _not_empty(index, query))
 
 
-def _infgram_prob(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _infgram_prob(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     ids = _not_empty(index, query)
     prompt = _longest_suffix(index, ids[:-1])
     return {**_probability(index, [*prompt, ids[-1]]), **_suffix_fields(index, prompt)}
 
 
-def _not_empty(index: ServedTokens, query: Query) -> list[int]:
+def _not_empty(index: ServedTokens, query: TokenQuery) -> list[int]:
     if not query.ids:
         raise OutOfRangeError("Please provide a non-empty query!")
     return ngram(index, query)
 
 
-def _probability(index: ServedTokens, ids: list[int]) -> Fields:
-    prompt, whole = map(_occurrences, index.folder.find([ids[:-1], ids]))
-    probability = whole / prompt if prompt else -1.0
-    return {"prompt_cnt": prompt, "cont_cnt": whole, "prob": probability}
+def _probability(index: ServedTokens, ids: list[int]) -> JsonObject:
+    prompt, continued = map(_occurrences, index.folder.find([ids[:-1], ids]))
+    probability = continued / prompt if prompt else -1.0
+    return {"prompt_cnt": prompt, "cont_cnt": continued, "prob": probability}
 
 
 def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:
@@ -156,22 +160,24 @@ def _longest_suffix(index: ServedTokens, ids: list[int]) -> list[int]:
     return ids[len(ids) - length :]
 
 
-def _suffix_fields(index: ServedTokens, suffix: list[int]) -> Fields:
-    shown = index.tokenizer.shown([token for token in suffix if index.name_of(token) is not None])
-    return {"suffix_len": len(suffix), "longest_suffix": shown}
+def _suffix_fields(index: ServedTokens, suffix: list[int]) -> JsonObject:
+    suffix_text = index.tokenizer.shown(
+        [token for token in suffix if index.name_of(token) is not None]
+    )
+    return {"suffix_len": len(suffix), "longest_suffix": suffix_text}
 
 
-def _ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _ntd(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     return _distribution(index, ngram(index, query))
 
 
-def _infgram_ntd(index: ServedTokens, query: Query, _: Fields) -> Fields:
+def _infgram_ntd(index: ServedTokens, query: TokenQuery, _: JsonObject) -> JsonObject:
     suffix = _longest_suffix(index, ngram(index, query))
     return {**_distribution(index, suffix), **_suffix_fields(index, suffix)}
 
 
-def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
-    """Return how often each token comes next; the end of a document is one, too."""
+def _distribution(index: ServedTokens, prompt: list[int]) -> JsonObject:
+    """Return how often each token comes next, including the end of a document."""
     folder, tokenizer = index.folder, index.tokenizer
     (ranks,) = folder.find([prompt])
     total = _occurrences(ranks)
@@ -181,24 +187,24 @@ def _distribution(index: ServedTokens, prompt: list[int]) -> Fields:
     ends = counts.pop(folder.separator, 0)
     if ends:
         counts[tokenizer.end_of_text] = counts.get(tokenizer.end_of_text, 0) + ends
-    result: Fields = {}
+    result: JsonObject = {}
     for token, times in counts.items():
         name = index.name_of(token)
-        shown = name and name.replace("Ġ", " ")
-        result[str(token)] = {"cont_cnt": times, "prob": times / total, "token": shown}
+        token_text = name and name.replace("Ġ", " ")
+        result[str(token)] = {"cont_cnt": times, "prob": times / total, "token": token_text}
     return {"prompt_cnt": total, "result_by_token_id": result, "approx": False}
 
 
 # --- documents ----------------------------------------------------------------------------------
 
 
-def _document_by_rank(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _document_by_rank(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     shard = required_number(request, "s", len(index.folder.shards))
     rank = required_number(request, "rank", index.folder.shard_tokens[shard])
     return _shown_by_rank(index, query, (shard, rank), limit(request, "max_disp_len"))
 
 
-def _document_by_pointer(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _document_by_pointer(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     if query.ids and not query.has_clauses:
         raise RefusedError("query of get_doc_by_ptr has clauses: it has AND or OR, or is empty")
     folder = index.folder
@@ -208,46 +214,48 @@ def _document_by_pointer(index: ServedTokens, query: Query, request: Fields) -> 
     return _shown_at(index, query, (shard, position), limit(request, "max_disp_len"))
 
 
-def _search(index: ServedTokens, query: Query, request: Fields) -> Fields:
+def _search(index: ServedTokens, query: TokenQuery, request: JsonObject) -> JsonObject:
     """Return documents of some occurrences, drawn at random with replacement."""
     if query.has_clauses:
         show = _shown_at
-        found: Sequence[Sequence[int] | Integers] = _positions(index, query, request)
+        by_shard: Sequence[Sequence[int] | Integers] = _positions(index, query, request)
     else:
         show = _shown_by_rank
         (ranks,) = index.folder.find([query.ids])
-        found = [range(low, high) for low, high in ranks.tolist()]
-    stops = np.cumsum([len(positions) for positions in found])
+        by_shard = [range(low, high) for low, high in ranks.tolist()]
+    stops = np.cumsum([len(positions) for positions in by_shard])
     total = int(stops[-1])
     message = f"{total} occurrences found"
-    drawn: list[int] = []
+    numbers: list[int] = []
     if total:
-        drawn = np.random.default_rng().integers(total, size=limit(request, "maxnum")).tolist()
-        message += f". Displaying the documents of occurrences #{drawn}"
+        numbers = np.random.default_rng().integers(total, size=limit(request, "maxnum")).tolist()
+        message += f". Displaying the documents of occurrences #{numbers}"
     documents = []
-    for position in drawn:
+    for position in numbers:
         shard = int(np.searchsorted(stops, position, side="right"))
         from_end = position - int(stops[shard])  # of the positions in the shard
-        place = shard, int(found[shard][from_end])
+        place = shard, int(by_shard[shard][from_end])
         documents.append(show(index, query, place, limit(request, "max_disp_len")))
-    answer = {"cnt": total, "approx": False, "idxs": drawn}
+    answer = {"cnt": total, "approx": False, "idxs": numbers}
     return {**answer, "documents": documents, "message": message}
 
 
 def _shown_by_rank(
-    index: ServedTokens, query: Query, place: tuple[int, int], length: int
-) -> Fields:
+    index: ServedTokens, query: TokenQuery, place: tuple[int, int], length: int
+) -> JsonObject:
     needle = len(query.ids) if query.ids and not query.has_clauses else 1
     before, after = length // 2, length - length // 2
     return _document(index, query, index.folder.excerpt(*place, needle, before, after))
 
 
-def _shown_at(index: ServedTokens, query: Query, place: tuple[int, int], length: int) -> Fields:
+def _shown_at(
+    index: ServedTokens, query: TokenQuery, place: tuple[int, int], length: int
+) -> JsonObject:
     before, after = length // 2, length - length // 2
     return _document(index, query, index.folder.excerpt_at(*place, 1, before, after))
 
 
-def _document(index: ServedTokens, query: Query, excerpt: Excerpt) -> Fields:
+def _document(index: ServedTokens, query: TokenQuery, excerpt: TokenExcerpt) -> JsonObject:
     tokens = excerpt.tokens.tolist()
     line = index.folder.metadata(excerpt.document)
     spans = _spans(tokens, query.clauses)
@@ -263,12 +271,12 @@ def _document(index: ServedTokens, query: Query, excerpt: Excerpt) -> Fields:
     }
 
 
-Span = tuple[list[int], str | None]
+LabelledSpan = tuple[list[int], str | None]
 
 
-def _spans(tokens: list[int], clauses: Sequence[Clause]) -> list[Span]:
+def _spans(tokens: list[int], clauses: Sequence[Clause]) -> list[LabelledSpan]:
     """Cut tokens where terms occur, from the left; each has the number of its clause."""
-    spans: list[Span] = [(tokens, None)]
+    spans: list[LabelledSpan] = [(tokens, None)]
     for place, clause in enumerate(clauses):
         for term in filter(None, clause):
             cut = [
@@ -278,7 +286,7 @@ def _spans(tokens: list[int], clauses: Sequence[Clause]) -> list[Span]:
     return spans
 
 
-def _cut(span: Span, term: list[int], label: str) -> Iterator[Span]:
+def _cut(span: LabelledSpan, term: list[int], label: str) -> Iterator[LabelledSpan]:
     tokens, _ = span
     start = 0
     for at in [at for at, token in enumerate(tokens) if token == term[0]]:

@@ -13,9 +13,10 @@ from ngramscan.errors import InputError
 from ngramscan.index_files.tokens.shard import TokenFolder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.indexes.base import Index
+from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 from ngramscan.progress import SILENT, Progress
-from ngramscan.serve.fields import Fields, RefusedError, encode, shortened
+from ngramscan.serve.fields import JsonObject, RefusedError, encode, shortened
 from ngramscan.serve.token_positions import Clause
 
 MOST_CHARACTERS = 1_000
@@ -35,7 +36,7 @@ _DEFAULTS = {"max_diff_tokens": 100, "maxnum": 1, "max_disp_len": 1_000}
 
 
 class OutOfRangeError(Exception):
-    """A value that the protocol does not allow, answered with status 200."""
+    """A value that the protocol does not allow; the response has status 200."""
 
 
 class ServedTokens:
@@ -46,8 +47,9 @@ class ServedTokens:
         self.progress: Progress = SILENT  # long work reports to it, and it can end the work
 
     def searched(self, progress: Progress) -> Index:
-        """Return what commands ask; its draws depend on the last part of its name."""
-        return TokenFolderIndex(f"tokens:/{self.name}", self.folder, self.tokenizer, progress)
+        """Return the index as commands use it; its draws depend on the last part of its name."""
+        spec = TOKENS.spec_of(f"/{self.name}")
+        return TokenFolderIndex(spec, self.folder, self.tokenizer, progress)
 
     def name_of(self, token: int) -> str | None:
         """Return the name of a token; a separator has none, nor has a gap in the vocabulary."""
@@ -68,7 +70,7 @@ class ServedTokens:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class TokenQuery:
     """An n-gram, or clauses of n-grams."""
 
     ids: list[Any]
@@ -81,7 +83,7 @@ class Query:
         return self.ids if self.has_clauses else [[self.ids]] if self.ids else []
 
 
-def read_query(index: ServedTokens, request: Fields) -> Query:
+def read_query(index: ServedTokens, request: JsonObject) -> TokenQuery:
     """Return the query of a request, given as text or as tokens."""
     ids = request["query_ids"] if "query_ids" in request else _encoded(index, request["query"])
     if _is_list_of(int, ids):
@@ -102,7 +104,7 @@ def read_query(index: ServedTokens, request: Fields) -> Query:
         )
     if not all(map(index.is_token, flat)):
         raise OutOfRangeError("Some item(s) in your query_ids are out-of-range!")
-    return Query(ids, has_clauses=ids is clauses)
+    return TokenQuery(ids, has_clauses=ids is clauses)
 
 
 def _encoded(index: ServedTokens, text: object) -> list[Any]:
@@ -128,17 +130,17 @@ def _is_list_of_clauses(value: Any) -> bool:
     )
 
 
-def check_names(kind: str, request: Fields, taken: Sequence[str]) -> None:
+def check_names(kind: str, request: JsonObject, fields_taken: Sequence[str]) -> None:
     """Refuse fields that a type of query does not take, as the original does."""
     for name in request:
-        if name not in _ANYWHERE and name not in taken:
-            also = f"; it takes {', '.join(taken)}" if taken else ""
+        if name not in _ANYWHERE and name not in fields_taken:
+            also = f"; it takes {', '.join(fields_taken)}" if fields_taken else ""
             raise RefusedError(f"{shortened(name)} is not a field of this {kind}{also}")
 
 
-def check_limits(request: Fields, taken: Sequence[str]) -> None:
+def check_limits(request: JsonObject, fields_taken: Sequence[str]) -> None:
     """Check the optional numbers of a request."""
-    for name in taken:
+    for name in fields_taken:
         value, most = request.get(name), _MOST.get(name)
         if most is None or value is None:
             continue
@@ -146,14 +148,14 @@ def check_limits(request: Fields, taken: Sequence[str]) -> None:
             raise OutOfRangeError(f"{name} must be an integer in [1, {most}]!")
 
 
-def limit(request: Fields, name: str) -> int:
+def limit(request: JsonObject, name: str) -> int:
     """Return an optional number."""
     value: int | None = request.get(name)
     return _DEFAULTS[name] if value is None else value
 
 
-def required_number(request: Fields, name: str, stop: int, step: int = 1) -> int:
-    """Return a field that has to be there, from 0 to below `stop`."""
+def required_number(request: JsonObject, name: str, stop: int, step: int = 1) -> int:
+    """Return a required number from 0 to below `stop`."""
     if name not in request:
         raise RefusedError(f"Missing required field: '{name}'")
     value = request[name]
@@ -164,7 +166,7 @@ def required_number(request: Fields, name: str, stop: int, step: int = 1) -> int
     return value
 
 
-def ngram(index: ServedTokens, query: Query) -> list[int]:
+def ngram(index: ServedTokens, query: TokenQuery) -> list[int]:
     """Return the only n-gram of a query."""
     if query.has_clauses:
         largest = index.folder.separator
@@ -172,7 +174,7 @@ def ngram(index: ServedTokens, query: Query) -> list[int]:
     return query.ids
 
 
-def whole_clauses(index: ServedTokens, query: Query) -> Sequence[Clause]:
+def whole_clauses(index: ServedTokens, query: TokenQuery) -> Sequence[Clause]:
     """Return the clauses of a query that has any, none of them empty."""
     clauses = query.clauses
     if not (query.has_clauses and all(clause and all(clause) for clause in clauses)):

@@ -25,9 +25,9 @@ from ngramscan.serve.texts import (
 from ngramscan.stopping import current_work
 
 _MOST_LINKED = 200_000
-"""Characters of all links of an index: where spans overlap, many may have the same words."""
+"""Limit of characters of all links of an index, since overlapping spans repeat words."""
 _SHORTEST_LINK = 60
-"""Characters of each of them, however many there are."""
+"""Characters that each link may always have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class _Link:
 
 
 class TracePage:
-    """Answers the forms of browsers about some indexes."""
+    """Responds to browsers' forms about some indexes."""
 
     def __init__(self, indexes: Mapping[str, Index], templates: Templates) -> None:
         self._indexes, self._templates = indexes, templates
@@ -62,22 +62,22 @@ class TracePage:
         return self._render(None, problem=problem)
 
     def _results(self, question: TextQuestion, answers: Sequence[TextAnswer]) -> str:
-        shown = [(answer, *_marked(answer, question)) for answer in answers]
-        return self._render(question, answers=shown)
+        shown_answers = [(answer, *_marked(answer, question)) for answer in answers]
+        return self._render(question, answers=shown_answers)
 
-    def _render(self, question: TextQuestion | None, **known: Any) -> str:
+    def _render(self, question: TextQuestion | None, **page_values: Any) -> str:
         defaults: dict[str, Any] = {"answers": (), "problem": "", "levels": LEVELS}
         limits = {"longest": LONGEST_TEXT, "min_words": MIN_WORDS, "most_words": MOST_WORDS}
-        values = {**defaults, **limits, **known, "question": question}
+        values = {**defaults, **limits, **page_values, "question": question}
         return self._templates.render("trace.html", **values)
 
 
 def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part], list[_Link]]:
-    """Return what is in the spans of one index in words, the text in parts, and the links."""
+    """Return a summary of the spans in one index, the text in parts, and the links."""
     traced = answer.traced
     if traced is None:
         return "", [], []
-    marks = traced.marks(question.min_words)
+    marks = traced.marks_of(traced.listed(question.min_words))
     parts = list(cut_at_marks(question.text, marks))
     wholes = {part.number: part.is_whole for part in parts}
     links = []
@@ -87,19 +87,19 @@ def _marked(answer: TextAnswer, question: TextQuestion) -> tuple[str, list[Part]
         text = question.text[mark.start : mark.end]
         phrase = _phrase(text, longest)
         count = answer.counts.get(text)
-        said = [f"{mark.words:,} {traced.unit}"]
-        said.append("not counted" if count is None else counted(count.occurrences, "occurrence"))
+        facts = [f"{mark.words:,} {traced.unit}"]
+        facts.append("not counted" if count is None else counted(count.occurrences, "occurrence"))
         if phrase != text:
-            said.append(f"its first {len(phrase):,} characters are the link")
+            facts.append(f"its first {len(phrase):,} characters are the link")
         if not wholes[number]:
             more = "…" if phrase != text else ""
-            said.append(f"overlaps the next one; whole: “{phrase}{more}”")
+            facts.append(f"overlaps the next one; whole: “{phrase}{more}”")
         fields = urlencode({"q": phrase, "index": answer.name})
-        links.append(_Link(f"./?{fields}", "; ".join(said)))
+        links.append(_Link(f"./?{fields}", "; ".join(facts)))
     measures = traced.profile.measures(question.min_words)
     share = f"{100 * (measures.coverage or 0):.1f}%"
     number = len(traced.long_spans(question.min_words))
-    # In repeated text, the links of some spans cover the words of all.
+    # In repetitive text, the links of some spans cover the words of all.
     spans = counted(number, "span")
     if len(marks) < number:
         spans += f" ({len(marks):,} shown)"

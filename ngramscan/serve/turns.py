@@ -1,9 +1,8 @@
 """Threads on which requests take turns, so that long work doesn't hold up short work.
 
-At most so many jobs run at a time as there are places. Where others wait, a job that has run for
-`TURN_S` is asked to pause: its thread waits, and another one begins with what is new, or continues
-the job that has run least. So that long jobs get on however many new ones come, every now and
-then it is the turn of the one that has waited longest.
+The number of jobs that run at a time is limited. If others wait, a job that has run for `TURN_S` is
+asked to pause: its thread waits, and another one begins a new job or continues the job that has run
+least. To avoid starvation of long jobs, the one that has waited longest regularly gets a turn.
 """
 
 from __future__ import annotations
@@ -24,19 +23,20 @@ from ngramscan.errors import NgramscanError
 from ngramscan.stopping import GO, PAUSE, STOP, Work, working_on
 
 TURN_S = 0.005
-"""How long a job runs before it is asked to pause where others wait."""
+"""How long a job runs before it is asked to pause, if others wait."""
 _SHARE_OF_NEW = 3
-"""How many times as long new jobs run as those that have paused, where both wait."""
+"""The ratio of running time of new jobs to paused jobs, if both wait."""
 
 _USUAL_SWITCH_S = sys.getswitchinterval()
 _SHORT_SWITCH_S = 0.0005
-"""Short work releases the interpreter at each call of compiled code, and waits so long to have it
-back where long work runs in Python. Where all work is short, switching more often only costs."""
+"""The interpreter's switch interval while there is long work. Short work releases the interpreter
+at each call of compiled code, and waits this long to get it back from long work in Python. If all
+work is short, switching more often only costs time."""
 
 _T = TypeVar("_T")
 
 
-class Job(Work):
+class RequestWork(Work):
     """The work of one request: one task after the other."""
 
     def __init__(self, turns: Turns) -> None:
@@ -44,14 +44,14 @@ class Job(Work):
         self._turns = turns
         self.stopped_by: type[Exception] | None = None
         self.may_go_on = threading.Event()
-        """Its turn has come again, or it is stopped."""
+        """Set when its turn has come again, or when it is stopped."""
         self.began_at = 0.0
-        """The beginning of its turn, or of its last one; 0: no thread has begun with it."""
+        """The start of its current or last turn; 0 before the first one."""
         self.seconds = 0.0
-        """How long it ran in its turns."""
+        """The total time of its turns."""
 
     def stop(self, error: type[Exception]) -> None:
-        """Make the threads of this job raise an error, at the latest at their next look."""
+        """Make the threads of this job raise an error, at the latest at their next check."""
         self._turns.stop(self, error)
 
     def look(self) -> None:
@@ -62,16 +62,16 @@ class Job(Work):
 
 
 @dataclass(eq=False, slots=True)
-class _Task:
-    """A part of a job that a thread runs; its result is for the loop."""
+class _QueuedTask:
+    """A part of a job for a thread; the result is passed to the loop."""
 
-    job: Job
+    job: RequestWork
     work: Callable[[], Any]
     loop: asyncio.AbstractEventLoop
     result: asyncio.Future[Any]
 
     def run(self) -> Callable[[], None]:
-        """Do the work; return what hands its result or error to those who wait, in the loop."""
+        """Do the work; return a function that passes its result or error on, in the loop."""
         try:
             with working_on(self.job):
                 self.job.check()
@@ -90,29 +90,29 @@ class _Task:
 
 
 class Turns:
-    """Runs tasks on threads, which don't outlive the process; at most so many run at a time."""
+    """Runs tasks on daemon threads, with a limit on how many run at a time."""
 
     def __init__(self, places: int) -> None:
         self._places = places
         self._lock = threading.Lock()
-        """That of all that follows."""
-        self._new = deque[_Task]()
-        self._paused: list[Job] = []
-        """Jobs in the middle of a task; those that have waited longest come first."""
-        self._running = set[Job]()
-        self._admitted = SimpleQueue[_Task]()
-        """Tasks that have a place; each is for a thread that is free, or was started for it."""
+        """The lock of all attributes below."""
+        self._new = deque[_QueuedTask]()
+        self._paused: list[RequestWork] = []
+        """Paused jobs; those that have waited longest come first."""
+        self._running = set[RequestWork]()
+        self._admitted = SimpleQueue[_QueuedTask]()
+        """Tasks with a place, each for a free thread or one that was started for it."""
         self._free_threads = 0
         self._paused_waits_until = 0.0
-        """Until then, new jobs come before those that have paused."""
+        """Until then, new jobs take precedence over paused ones."""
         self._is_watched = False
         """Jobs that run too long are soon asked to pause."""
         self._has_long_work = False
 
-    def submit(self, job: Job, work: Callable[[], _T]) -> asyncio.Future[_T]:
+    def submit(self, job: RequestWork, work: Callable[[], _T]) -> asyncio.Future[_T]:
         """Run a task of a job; the loop that calls this gets the result."""
         loop = asyncio.get_running_loop()
-        task = _Task(job, work, loop, loop.create_future())
+        task = _QueuedTask(job, work, loop, loop.create_future())
         with self._lock:
             self._switch_by_length_of_work()
             self._new.append(task)
@@ -125,8 +125,8 @@ class Turns:
             loop.call_later(TURN_S, self._ask_to_pause, loop)
         return task.result
 
-    def pause(self, job: Job) -> None:
-        """Wait until it is the job's turn again, if it was asked to pause."""
+    def pause(self, job: RequestWork) -> None:
+        """If the job was asked to pause, wait for its next turn."""
         with self._lock:
             if job.flag[0] != PAUSE:
                 return
@@ -136,17 +136,17 @@ class Turns:
                 self._admit()
         job.may_go_on.wait()
 
-    def stop(self, job: Job, error: type[Exception]) -> None:
-        """Make the threads of a job raise an error at their next look."""
+    def stop(self, job: RequestWork, error: type[Exception]) -> None:
+        """Make the threads of a job raise an error at their next check."""
         with self._lock:
             job.stopped_by = job.stopped_by or error
             job.flag[0] = STOP
             job.may_go_on.set()
 
-    def take_error(self, job: Job) -> type[Exception] | None:
-        """Return what stops a job; an error that says so to the client stops it once.
+    def take_error(self, job: RequestWork) -> type[Exception] | None:
+        """Return the error that stops a job; an error for the client is returned once.
 
-        The answer that has it is still to be made; if that takes long, the job is stopped again.
+        Its response is still to be made; if that takes long, the job is stopped again.
         """
         with self._lock:
             error = job.stopped_by
@@ -158,20 +158,20 @@ class Turns:
     def _has_waiting(self) -> bool:
         return bool(self._new or self._paused)
 
-    def _admit(self, by_free_thread: bool = False) -> _Task | None:
-        """Give the free places to what waits.
+    def _admit(self, by_free_thread: bool = False) -> _QueuedTask | None:
+        """Give the free places to waiting jobs.
 
-        Return the task for the thread that calls this, if it is free: to wake another one takes
-        longer than most searches.
+        If the calling thread is free, return a task for it: waking another thread takes longer than
+        most searches.
         """
-        own_task: _Task | None = None
+        own_task: _QueuedTask | None = None
         while self._has_waiting() and len(self._running) < self._places:
             now = time.monotonic()
             job = self._next_paused(now)
             if job is not None:
                 self._paused.remove(job)
                 self._let_go_on(job)
-            elif self._new[0].result.done():  # its client left, or came in vain
+            elif self._new[0].result.done():  # its client left, or was refused
                 self._new.popleft()
                 continue
             else:
@@ -185,21 +185,21 @@ class Turns:
             self._running.add(job)
         return own_task
 
-    def _next_paused(self, now: float) -> Job | None:
-        """Return the paused job that continues; None: something new is to begin."""
+    def _next_paused(self, now: float) -> RequestWork | None:
+        """Return the paused job to continue; None if a new one is to begin."""
         if self._paused and self._new and now >= self._paused_waits_until:
             return self._paused[0]
         if self._new:
             return None
         return min(self._paused, key=lambda job: job.seconds)
 
-    def _let_go_on(self, job: Job) -> None:
-        """Take back that a job was asked to pause."""
+    def _let_go_on(self, job: RequestWork) -> None:
+        """Withdraw the request to pause a job."""
         if job.flag[0] == PAUSE:
             job.flag[0] = GO
         job.may_go_on.set()
 
-    def _end_turn(self, job: Job) -> None:
+    def _end_turn(self, job: RequestWork) -> None:
         """Take the place of a job."""
         self._running.discard(job)
         now = time.monotonic()
@@ -209,8 +209,8 @@ class Turns:
             self._paused_waits_until = max(self._paused_waits_until, now) + rest_s
         job.seconds += turn_s
 
-    def _employ(self, task: _Task) -> None:
-        """Give a task to a thread that is free, or to one more."""
+    def _employ(self, task: _QueuedTask) -> None:
+        """Give a task to a free thread, or to a new one."""
         if self._free_threads:
             self._free_threads -= 1
         else:
@@ -218,7 +218,7 @@ class Turns:
         self._admitted.put(task)
 
     def _work(self) -> None:
-        """Run one task after the other; on a thread of its own."""
+        """Run tasks one after the other; the main function of a thread."""
         task = self._admitted.get()
         while True:
             hand_over = task.run()
@@ -230,7 +230,7 @@ class Turns:
             task.deliver(hand_over)  # now that the next task of the job may begin
             task = following or self._admitted.get()
 
-    def _finish(self, job: Job) -> None:
+    def _finish(self, job: RequestWork) -> None:
         """Take the place of a job whose task is done, and let its other threads continue."""
         if job in self._running:
             self._end_turn(job)
@@ -239,7 +239,7 @@ class Turns:
         self._let_go_on(job)
 
     def _ask_to_pause(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Ask jobs to pause that have had their turn, as long as others wait."""
+        """As long as others wait, ask jobs to pause after their turn."""
         with self._lock:
             self._is_watched = self._has_waiting()
             if not self._is_watched:
@@ -248,18 +248,18 @@ class Turns:
         loop.call_later(TURN_S, self._ask_to_pause, loop)
 
     def _switch_by_length_of_work(self) -> None:
-        """Let threads change more often while there is long work."""
+        """Switch threads more often while there is long work."""
         has_long_work = bool(self._paused) or any(self._is_long(job) for job in self._running)
         if has_long_work != self._has_long_work:
             self._has_long_work = has_long_work
             sys.setswitchinterval(_SHORT_SWITCH_S if has_long_work else _USUAL_SWITCH_S)
 
     @staticmethod
-    def _is_long(job: Job) -> bool:
+    def _is_long(job: RequestWork) -> bool:
         return bool(job.seconds) or time.monotonic() - job.began_at >= TURN_S
 
     def _interrupt(self) -> None:
-        """Ask those jobs to pause that have had their turn."""
+        """Ask the jobs to pause whose turn is over."""
         now = time.monotonic()
         for job in self._running:
             if now - job.began_at >= TURN_S and job.flag[0] == GO:

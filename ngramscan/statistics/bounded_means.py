@@ -26,15 +26,15 @@ import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 
 Floats = NDArray[np.float64]
 ADDED_WEIGHT = 0.2
-"""The weight of the added value; that of an observed one is 1. With 0.1, samples of ten that take
-few values err more often than they should; with 1, intervals of ordinary values are too wide. With
+"""Weight of the added value relative to an observed one. With 0.1, samples of ten with few distinct
+values err more often than they should; with 1, intervals of ordinary values are too wide. With
 unequal sizes it is larger; see `_added_problem`."""
 NEGLIGIBLE = 1e-9
-"""Means that are nearer than that count as equal; rounding errors are smaller."""
+"""Means closer than this count as equal; rounding errors are smaller."""
 TILTING = "nonparametric tilting"
 
 
@@ -74,19 +74,19 @@ class BoundedMean:
     def limit(self, bound: float, tail: float) -> float:
         """Return the mean towards a bound whose one-sided p-value is `tail`.
 
-        The bound itself, if there is one problem.
+        With a single problem, this is the bound itself.
         """
         if self._n == 1:
             return bound
         far = abs(float(scipy.special.stdtrit(self._n - 1, tail)))
         return limit(self._distance, self.value, bound, far)
 
-    def test(self, mean: float) -> PValue:
+    def test(self, mean: float) -> ComputedPValue:
         """Test whether this is the mean; of one problem, the p-value is 1."""
         p = 1.0
         if self._n > 1:
             p = 2 * float(scipy.special.stdtr(self._n - 1, -self._distance(mean)))
-        return PValue(p, TILTING, self._n)
+        return ComputedPValue(p, TILTING, self._n)
 
     def _distance(self, mean: float) -> float:
         """Return how many standard errors the value is from a mean."""

@@ -19,11 +19,11 @@ from numpy.typing import ArrayLike
 
 from ngramscan.statistics.bounded_means import NEGLIGIBLE, TILTING, limit, tilted_distance
 from ngramscan.statistics.estimates import Estimate, Floats
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 
 
 class ClusteredMean:
-    """A mean of values from `least` to `most`, some of which are of the same cluster.
+    """A mean of clustered values between `least` and `most`.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class ClusteredMean:
     Raises
     ------
     ValueError
-        A value is missing or impossible, or there is none.
+        There are no values, or one is missing or out of bounds.
     """
 
     def __init__(
@@ -74,16 +74,16 @@ class ClusteredMean:
         low, high = (self._limit(bound, (1 - level) / 2) for bound in self._bounds)
         return Estimate(self.value, low, high, level)
 
-    def test(self, mean: float) -> PValue:
+    def test(self, mean: float) -> ComputedPValue:
         """Test whether this is the mean; of one cluster, the p-value is 1."""
         if self._n == 1:
-            return PValue(1.0, TILTING, self._n)
+            return ComputedPValue(1.0, TILTING, self._n)
         p = 2 * float(scipy.special.stdtr(self._n - 1, -self._tilted_distance(mean)))
-        apart = abs(self.value - mean)
-        if self._error and apart > NEGLIGIBLE:
-            student = scipy.special.stdtr(self._degrees, -apart / self._error)
+        distance = abs(self.value - mean)
+        if self._error and distance > NEGLIGIBLE:
+            student = scipy.special.stdtr(self._degrees, -distance / self._error)
             p = max(p, 2 * float(student))
-        return PValue(p, TILTING, self._n)
+        return ComputedPValue(p, TILTING, self._n)
 
     def _limit(self, bound: float, tail: float) -> float:
         """Return the mean towards a bound whose one-sided p-value is `tail`."""
@@ -120,11 +120,11 @@ class ClusteredMean:
         residuals = self._sums - self.value * self._sizes
         w = 1 / (1 - h)
         # The covariance of the residuals is diag(d) - h dᵀ - d hᵀ + Σd h hᵀ.
-        own = -2 * h * d + d.sum() * h * h
+        corrections = -2 * h * d + d.sum() * h * h
         hh, dd, hd = float(w @ h**2), float(w @ d**2), float(w @ (h * d))
         s = float(d.sum())
-        trace = float(w @ (d + own))
-        squares = float(w**2 @ (d**2 + 2 * d * own))
+        trace = float(w @ (d + corrections))
+        squares = float(w**2 @ (d**2 + 2 * d * corrections))
         squares += 2 * hh * dd + s * s * hh * hh + 2 * hd * hd - 4 * s * hh * hd
         variance = float(w @ residuals**2) * s / trace
         return math.sqrt(variance) / total, trace * trace / squares

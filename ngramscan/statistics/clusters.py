@@ -22,18 +22,18 @@ from ngramscan.statistics.proportions import (
 )
 
 OUTWEIGHED = 0.4
-"""One over the degrees of freedom of a share that one of alike clusters determines alone."""
+"""Inverse of the degrees of freedom when one of several similar clusters dominates the share."""
 ALIKE = 0.25
-"""Pairs added to those of observations that could differ, and do not."""
+"""Pseudo-count of pairs of equal observations, which shrinks the estimate if clusters are few."""
 SMALLEST_P = 1e-9
-"""The nearest to 0 and to 1 at which intervals are computed."""
+"""Intervals are computed at levels at least this far from 0 and 1."""
 _HALVINGS = 30
 FEW_CLUSTERS = 10
-"""Intervals from no more clusters than these, or from clusters as uneven, say that they are few."""
+"""With this few clusters, or as few effective ones, the note of an interval says so."""
 
 
 def describe_few_clusters(sizes: ArrayLike) -> str:
-    """Say that clusters with these numbers of observations are few; empty if they are not.
+    """Return a warning if the clusters, of these sizes, are few; otherwise an empty string.
 
     One that outweighs the others makes them tell as much as (Σm)² / Σm² clusters of one size.
     Source: Kish 1965, Survey Sampling, 11.7.
@@ -69,11 +69,11 @@ class ClusteredShare:
         """Estimate the share with Wilson's interval for the effective size."""
         size = self.effective_size(level)
         # Without rounding where the observations are independent.
-        found = self._found if size == self._total else self.value * size
-        return replace(wilson(found, size, level), value=self.value)
+        marked = self._found if size == self._total else self.value * size
+        return replace(wilson(marked, size, level), value=self.value)
 
     def effective_size(self, level: float) -> float:
-        """Return how many independent observations of 0 or 1 tell as much: their number if all do.
+        """Return the effective sample size: the number of independent observations of 0 or 1.
 
         With m observations in a cluster of weight w and an intraclass correlation ρ, the variance
         is that of (Σw)² / Σ(w² (1/m + ρ (1 - 1/m))) independent ones. For an interval this number
@@ -94,10 +94,10 @@ class ClusteredShare:
         scale = 1.0 if self._is_binary else between / (self.value * (1 - self.value) or 1.0) or 1.0
         rho = self._intraclass_correlation(between, ALIKE * scale)
         squares = self._weights**2
-        apart, alike = float((squares / m).sum()), float(squares.sum())
-        variance = apart + rho * (alike - apart)
-        fewer = ((alike - apart) / variance) ** 2 * _squared_error(rho, m[m > 1])
-        fewer += OUTWEIGHED * rho * (float(squares.max()) / alike - 1 / n)
+        within_square, total_square = float((squares / m).sum()), float(squares.sum())
+        variance = within_square + rho * (total_square - within_square)
+        fewer = ((total_square - within_square) / variance) ** 2 * _squared_error(rho, m[m > 1])
+        fewer += OUTWEIGHED * rho * (float(squares.max()) / total_square - 1 / n)
         least = 1e-9 if self._is_binary else 1 / (n - 1)
         ratio = normal_quantile(level) / t_quantile(level, 1 / max(fewer, least))
         return self._total * self._total / variance / scale * ratio * ratio
@@ -115,23 +115,23 @@ class ClusteredShare:
         differ from others, what is added to the denominator makes those of a cluster alike, since
         little is known about them.
         """
-        several = self._sizes > 1
-        m = self._sizes[several]
-        within = (self._squares - self._shares**2)[several] * m / (m - 1)
+        has_several = self._sizes > 1
+        m = self._sizes[has_several]
+        within = (self._squares - self._shares**2)[has_several] * m / (m - 1)
         return 1 - min(float(within.sum()) / (m.size * between + added), 1.0)
 
-    def difference(self, other: ClusteredShare, level: float = 0.95) -> Estimate:
+    def difference(self, other_share: ClusteredShare, level: float = 0.95) -> Estimate:
         """Estimate how much larger the other share is, by Newcombe's interval for pairs."""
-        estimates = self.estimate(level), other.estimate(level)
-        return correlated_difference(*estimates, self._correlation(other))
+        estimates = self.estimate(level), other_share.estimate(level)
+        return correlated_difference(*estimates, self._correlation(other_share))
 
-    def ratio(self, other: ClusteredShare, level: float) -> Estimate:
+    def ratio(self, other_share: ClusteredShare, level: float) -> Estimate:
         """Estimate how many times as large as the other share this one is, as `share_ratio`."""
-        counts = (self._found, self._total), (other._found, other._total)
-        sizes = self.effective_size(level), other.effective_size(level)
-        return share_ratio(*counts, level, sizes, self._correlation(other))
+        counts = (self._found, self._total), (other_share._found, other_share._total)
+        sizes = self.effective_size(level), other_share.effective_size(level)
+        return share_ratio(*counts, level, sizes, self._correlation(other_share))
 
-    def p_value(self, other: ClusteredShare, generator: np.random.Generator) -> float:
+    def p_value(self, other_share: ClusteredShare, generator: np.random.Generator) -> float:
         """Test whether the other mean of clusters' shares is equal; both have the same clusters.
 
         The differences of the clusters change sign. If clusters have unequal numbers of
@@ -142,26 +142,28 @@ class ClusteredShare:
         from ngramscan.statistics.sign_tests import sign_flip_test
 
         # Sorted, so that the order of clusters, which has no meaning, does not matter.
-        p = sign_flip_test(np.sort(other._shares - self._shares), generator).value
-        if (self._sizes == other._sizes).all():
+        p = sign_flip_test(np.sort(other_share._shares - self._shares), generator).value
+        if (self._sizes == other_share._sizes).all():
             return p
-        return _least_p(p, lambda p: self.difference(other, 1 - p))
+        return _least_p(p, lambda p: self.difference(other_share, 1 - p))
 
-    def _correlation(self, other: ClusteredShare) -> float:
-        """Return the correlation of two shares of which some observations are of the same clusters.
+    def _correlation(self, other_share: ClusteredShare) -> float:
+        """Return the correlation of two shares whose observations come from shared clusters.
 
         Above zero it has Newcombe's continuity correction for one observation of each cluster, and
         then is his φ. 0 if a share does not vary.
         Source: Newcombe 1998, method 10, Statistics in Medicine 17, 2635-2650.
         """
-        deviations, others = self._deviations(), other._deviations()
-        _, at_own, at_other = np.intersect1d(self._clusters, other._clusters, return_indices=True)
-        squares = float(deviations @ deviations) * float(others @ others)
+        deviations, other_deviations = self._deviations(), other_share._deviations()
+        _, at_own, at_other = np.intersect1d(
+            self._clusters, other_share._clusters, return_indices=True
+        )
+        squares = float(deviations @ deviations) * float(other_deviations @ other_deviations)
         if not squares:
             return 0.0
-        found = float(deviations[at_own] @ others[at_other]) / math.sqrt(squares)
-        spread = math.sqrt(self._binomial_square() * other._binomial_square())
-        return max(found - 0.5 / spread, 0.0) if found > 0 else found
+        correlation = float(deviations[at_own] @ other_deviations[at_other]) / math.sqrt(squares)
+        spread = math.sqrt(self._binomial_square() * other_share._binomial_square())
+        return max(correlation - 0.5 / spread, 0.0) if correlation > 0 else correlation
 
     def _deviations(self) -> Floats:
         relative = self._weights / self._weights.mean()

@@ -38,7 +38,7 @@ def no_interval(value: float, level: float, note: str) -> Estimate:
 
 
 def fields_of(name: str, estimate: Estimate | None) -> dict[str, Any]:
-    """Return the fields of a row about an estimate: its value and limits; None: it is unknown."""
+    """Return an estimate's value and limits as fields of a row; all None if it is unknown."""
     value, low, high = (estimate.value, estimate.low, estimate.high) if estimate else [None] * 3
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
@@ -95,13 +95,13 @@ def _log_counts(counts: ArrayLike) -> Floats:
 
 
 CLUSTERS_FOR_AN_INTERVAL = 10
-"""There is no interval from fewer clusters, or from fewer that have any count."""
+"""Minimum number of clusters, and of clusters with a count, for an interval."""
 
 FARTHEST_COUNTS = 3
 """The weight of the largest squared residual in the variance."""
 
 TRUSTED_SHARE = 0.1
-"""The interval is doubtful if one randomly drawn cluster makes up more of the estimate."""
+"""If a single sampled cluster makes up more of the estimate, the interval is doubtful."""
 
 UNTRUSTED = "unreliable interval"
 
@@ -127,17 +127,17 @@ def cluster_total(
     y, x, chance = (np.asarray(values, dtype=np.float64) for values in (counts, sizes, chances))
     if not y.size or x.min() <= 0 or chance.min() <= 0 or chance.max() > 1:
         raise ValueError("needs clusters of positive size, each with a chance in (0, 1]")
-    drawn, counted = chance < 1, float(y.sum())
-    if not drawn.any():
+    is_sampled, counted = chance < 1, float(y.sum())
+    if not is_sampled.any():
         return Estimate(counted, counted, counted, level)
-    certain, size = float(y[~drawn].sum()), total_size - float(x[~drawn].sum())
-    total, error, largest = _ratio_estimate(y[drawn], x[drawn], chance[drawn], size)
+    certain, size = float(y[~is_sampled].sum()), total_size - float(x[~is_sampled].sum())
+    total, error, largest = _ratio_estimate(y[is_sampled], x[is_sampled], chance[is_sampled], size)
     value = certain + total
-    if note := _no_interval(y, y[drawn], varies=error > 1e-9 * total):
+    if note := _no_interval(y, y[is_sampled], varies=error > 1e-9 * total):
         return no_interval(value, level, note)
     if (share := largest / value) > TRUSTED_SHARE:
         note = f"{UNTRUSTED}: one file makes up {100 * share:.0f}% of the estimate"
-    factor = math.exp(t_quantile(level, int(drawn.sum()) - 1) * error / total)
+    factor = math.exp(t_quantile(level, int(is_sampled.sum()) - 1) * error / total)
     # The total is at least what the sample has.
     low = max(certain + total / factor, counted)
     return Estimate(value, low, high=certain + total * factor, level=level, note=note)
@@ -146,7 +146,7 @@ def cluster_total(
 def _ratio_estimate(
     counts: Floats, sizes: Floats, chances: Floats, size: float
 ) -> tuple[float, float, float]:
-    """Return the total of all clusters of that size, its standard error, and its largest part.
+    """Return the total of clusters of this total size, its standard error and its largest part.
 
     The total is a ratio estimate with unequal chances (Särndal, Swensson & Wretman 1992, Model
     Assisted Survey Sampling, 5.6), the variance the estimator for nearly maximal entropy (Hájek
@@ -162,12 +162,18 @@ def _ratio_estimate(
     return total, math.sqrt(variance), float((weights * counts).max())
 
 
-def _no_interval(counts: Floats, drawn: Floats, varies: bool) -> str:
-    n, seen, seen_by_chance = counts.size, int((counts > 0).sum()), int((drawn > 0).sum())
+def _no_interval(counts: Floats, sampled_counts: Floats, varies: bool) -> str:
+    n, with_count, seen_by_chance = (
+        counts.size,
+        int((counts > 0).sum()),
+        int((sampled_counts > 0).sum()),
+    )
     if n < CLUSTERS_FOR_AN_INTERVAL:
         return f"no interval: only {n} files were read"
-    if seen < CLUSTERS_FOR_AN_INTERVAL:
-        return f"no interval: it is in {seen} of {n} files, too rare for this sample"
+    if with_count < CLUSTERS_FOR_AN_INTERVAL:
+        return f"no interval: it is in {with_count} of {n} files, too rare for this sample"
     if seen_by_chance < 2:
-        return f"no interval: it is in {seen_by_chance} of {drawn.size} files drawn by chance"
+        return (
+            f"no interval: it is in {seen_by_chance} of {sampled_counts.size} files drawn by chance"
+        )
     return "" if varies else "no interval: the counts of the files do not vary"

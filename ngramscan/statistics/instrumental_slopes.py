@@ -1,8 +1,8 @@
 """Slopes on values that are measured with noise, from a second measurement as an instrument.
 
-Noise in x makes a slope too small. A second measurement of the same thing has noise of its own, so
-that it is correlated with x and y only by what both measure. Its scale does not matter, nor how
-much noise it has; but noise that both measurements share is not corrected.
+Noise in x biases a slope towards zero. A second measurement of the same quantity has independent
+noise, so it correlates with x and y only through that quantity. Neither its scale nor its amount of
+noise matters; noise that both measurements share is not corrected.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ def instrumental_slope(
     level: float = 0.95,
     clusters: ArrayLike | None = None,
 ) -> Estimate | None:
-    """Estimate the slope of y on what x measures, given a second measurement of it.
+    """Estimate the slope of y on the quantity that x measures, from a second measurement of it.
 
     All have the shape (groups,), `covariates` (number, groups). The estimate is the slope of y on
     the instrument over that of x on it. The interval has the slopes b for which the instrument has
     no significant slope with y - b x, by Student's t with the errors of `SlopeErrors`, so that it
     holds for weak instruments, too. It may be unbounded; then there are no limits, and `note` says
-    which slopes it has. None: there is no slope, or the instrument is not positively correlated
-    with x.
+    which slopes it has. Returns None if there is no slope, or if the instrument is not positively
+    correlated with x.
     Source: Anderson & Rubin 1949, doi:10.1214/aoms/1177730090.
     """
     weights = np.ones(np.size(x))

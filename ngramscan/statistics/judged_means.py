@@ -22,24 +22,24 @@ from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.estimates import Estimate, no_interval
-from ngramscan.statistics.p_values import PValue, invert_interval
+from ngramscan.statistics.p_values import ComputedPValue, invert_interval
 from ngramscan.statistics.resampling import ITEMS_FOR_AN_INTERVAL
 
 Floats = NDArray[np.float64]
 CORRECTED = "judge corrected by labels, tilting"
 NO_VARIATION = 1e-12
-"""A sum of squares below it, relative to that of the values, is a rounding error."""
+"""A sum of squares below this share of the values' own is a rounding error."""
 
 
 class JudgedMean:
-    """The mean of labels, of which all values by a judge and a random part of the labels are known.
+    """The mean of labels, from a judge's values for all and labels for a random part of them.
 
     Parameters
     ----------
     judged : array of float, shape (n_values,)
         The judge's values, from `least` to `most`.
     labels : array of float, shape (n_values,)
-        People's values of the same; nan where there is none. They are a random part of `can_err`.
+        Human labels; nan where an item has none. They are a random part of `can_err`.
     least, most : float
         The bounds of a value.
     problems : array, shape (n_values,), optional
@@ -47,8 +47,8 @@ class JudgedMean:
     weights : array of float, shape (n_values,), optional
         How much each value counts.
     can_err : array of bool, shape (n_values,), optional
-        Where the judge's value may differ from that of people; elsewhere it is certain, as of an
-        output without an answer, which needs no label.
+        Where the judge's value may differ from a human label; elsewhere it is certain (such as an
+        output without an answer), and no label is needed.
 
     Raises
     ------
@@ -66,11 +66,11 @@ class JudgedMean:
         weights: ArrayLike = 1.0,
         can_err: ArrayLike | None = None,
     ) -> None:
-        values, given = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
+        values, label_values = (np.asarray(column, dtype=np.float64) for column in (judged, labels))
         numbers = np.arange(values.size) if problems is None else np.asarray(problems)
         weighing = np.broadcast_to(np.asarray(weights, dtype=np.float64), values.shape)
         doubtful = np.ones(values.shape, bool) if can_err is None else np.asarray(can_err)
-        self._is_labelled = doubtful & ~np.isnan(given)
+        self._is_labelled = doubtful & ~np.isnan(label_values)
         self._weights = weighing / weighing.min(initial=np.inf)  # a problem weighs at least 1
         if not self._is_labelled.any():
             raise ValueError("no value has a label")
@@ -78,11 +78,14 @@ class JudgedMean:
         self._bounds = float(least), float(most)
         all_sums, all_sizes = _by_problem(numbers, self._weights, values)
         self._judge = BoundedMean(all_sums, least, most, all_sizes)
-        kept = self._is_labelled
+        is_labelled = self._is_labelled
         judge_sums, label_sums, sizes = _by_problem(
-            numbers[kept], self._weights[kept], values[kept], given[kept]
+            numbers[is_labelled],
+            self._weights[is_labelled],
+            values[is_labelled],
+            label_values[is_labelled],
         )
-        self.n_labelled = int(kept.sum())
+        self.n_labelled = int(is_labelled.sum())
         """Values with a label."""
         self.labelled_problems = sizes.size
         self.judge_weight = _slope(judge_sums, label_sums, sizes)
@@ -92,7 +95,7 @@ class JudgedMean:
         self._errors = BoundedMean(errors, *self._error_bounds, sizes)
         overlap = math.sqrt(sizes.size / all_sizes.size)
         self._correlation = overlap * _correlation(judge_sums, errors, sizes)
-        self.value = min(max(self.correct(values, given), least), most)
+        self.value = min(max(self.correct(values, label_values), least), most)
 
     @property
     def judged(self) -> float:
@@ -100,15 +103,15 @@ class JudgedMean:
         return self._judge.value
 
     def correct(self, judged: ArrayLike, labels: ArrayLike) -> float:
-        """Return a mean of other values by the judge and labels of the same, corrected likewise.
+        """Return the mean of other judged values, with the same correction.
 
-        Such as the values of one method, where this is the mean difference of two.
+        For example, the values of one method, if this object is the mean difference of two.
         """
-        values, given = (np.asarray(each, dtype=np.float64) for each in (judged, labels))
-        kept, weights = self._is_labelled, self._weights
-        errors = given[kept] - self.judge_weight * values[kept]
+        values, label_values = (np.asarray(column, dtype=np.float64) for column in (judged, labels))
+        is_labelled, weights = self._is_labelled, self._weights
+        errors = label_values[is_labelled] - self.judge_weight * values[is_labelled]
         mean = np.average(values, weights=weights)
-        error = np.average(errors, weights=weights[kept])
+        error = np.average(errors, weights=weights[is_labelled])
         return float(self.judge_weight * mean + self._error_share * error)
 
     def estimate(self, level: float = 0.95) -> Estimate:
@@ -125,13 +128,13 @@ class JudgedMean:
         low, high = self.value - self._arm(0, tail), self.value + self._arm(1, tail)
         return Estimate(self.value, max(low, least), min(high, most), level)
 
-    def test(self, mean: float) -> PValue:
+    def test(self, mean: float) -> ComputedPValue:
         """Test whether this is the mean; without an interval, the p-value is 1."""
         if self.labelled_problems < ITEMS_FOR_AN_INTERVAL:
-            return PValue(1.0, CORRECTED, self.n_labelled)
+            return ComputedPValue(1.0, CORRECTED, self.n_labelled)
         side = 0 if self.value > mean else 1
         p = invert_interval(abs(self.value - mean), lambda tail: self._arm(side, tail))
-        return PValue(p, CORRECTED, self.n_labelled)
+        return ComputedPValue(p, CORRECTED, self.n_labelled)
 
     def _arm(self, side: int, tail: float) -> float:
         """Return how far the interval reaches down (side 0) or up (1)."""
@@ -145,8 +148,8 @@ class JudgedMean:
 def _by_problem(numbers: NDArray[Any], weights: Floats, *values: Floats) -> tuple[Floats, ...]:
     """Return the weighted sums of each of several values by problem, and the sizes of problems."""
     groups = np.unique(numbers, return_inverse=True)[1]
-    summed = [*(weights * each for each in values), weights]
-    return tuple(np.asarray(np.bincount(groups, each), dtype=np.float64) for each in summed)
+    summed = [*(weights * column for column in values), weights]
+    return tuple(np.asarray(np.bincount(groups, column), dtype=np.float64) for column in summed)
 
 
 def _residuals(sums: Floats, sizes: Floats) -> Floats:
@@ -155,9 +158,9 @@ def _residuals(sums: Floats, sizes: Floats) -> Floats:
 
 
 def _slope(judged: Floats, labels: Floats, sizes: Floats) -> float:
-    """Return the slope of labels on the judge's values, from 0 to 1; 1 if it is not known.
+    """Return the slope of labels on the judge's values, from 0 to 1; 1 if it can't be estimated.
 
-    Few labels say too little of it: then the whole mean of the judge is corrected.
+    With few labels the estimate is too noisy; the judge's mean then has its full weight.
     """
     if judged.size < ITEMS_FOR_AN_INTERVAL:
         return 1.0

@@ -15,7 +15,7 @@ MOST_ROOT = 26.0
 
 
 @dataclass(frozen=True, slots=True)
-class PValue:
+class ComputedPValue:
     """The two-sided p-value of a test."""
 
     value: float
@@ -30,7 +30,7 @@ class PValue:
     """A warning to readers; usually empty."""
 
 
-def disagreement(difference: Estimate, p: PValue) -> str:
+def disagreement(difference: Estimate, p: ComputedPValue) -> str:
     """Say that an interval and a test, computed in different ways, disagree; empty: they agree."""
     low, high, alpha = difference.low, difference.high, 1 - difference.level
     is_small = p.value <= round(alpha, 12)

@@ -20,7 +20,7 @@ class PassRate:
 
     @property
     def column(self) -> str:
-        """Return the column of rows that has it, and the name of the option that asks for it."""
+        """Return the name of its column, which is also the name of its option."""
         return "pass_hat" if self.all_right else "pass_at"
 
     def estimate(self, n: int, n_right: int) -> float:

@@ -24,12 +24,12 @@ from ngramscan.statistics.power import (
 )
 
 MOST_PROBLEMS = 10_000_000
-"""More problems than that are not planned."""
+"""Largest number of problems that is planned."""
 _NORMAL_SCORES = 199
 
 
 class Design(Protocol):
-    """A test, and how the answers vary that it is used for."""
+    """A test and the variation of the answers it is applied to."""
 
     def power_at(self, n: int, difference: float) -> float:
         """Return how often the test finds a true difference with n problems."""
@@ -77,12 +77,12 @@ class StudentDesign:
         return self.power_at(n, difference) >= power
 
     def detectable(self, n: int, power: float = POWER) -> float | None:
-        """Return the smallest difference that has this power; None: two problems are needed."""
+        """Return the smallest difference with this power; None with fewer than two problems."""
         return t_detectable(n, power) * self.spread if n > 1 else None
 
 
 class TiltingDesign:
-    """The test by nonparametric tilting, of problems that vary as those of a sample do.
+    """The test by nonparametric tilting, for problems that vary as in a sample.
 
     The power is that for a sample whose values are moved by a common shift. A mean is found if its
     tilted distance from zero reaches the quantile of Student's t; the observed mean varies around
@@ -90,7 +90,7 @@ class TiltingDesign:
     """
 
     def __init__(self, sample: BoundedMean, is_gain: bool | None = None) -> None:
-        """Take differences from -1 to 1, and the direction sought; None: the harder one."""
+        """Take differences from -1 to 1 and the tested direction (None: the harder one)."""
         self._sample = sample
         self._signs = (1.0, -1.0) if is_gain is None else (1.0,) if is_gain else (-1.0,)
 
@@ -114,7 +114,7 @@ class TiltingDesign:
         )
 
     def detectable(self, n: int, power: float = POWER) -> float | None:
-        """Return the smallest difference that has this power; None: none up to 1 has it."""
+        """Return the smallest difference with this power; None if even 1 lacks it."""
         if n < 2:
             return None
         least = max(self._critical(sign, n) for sign in self._signs) + self._margin(n, power)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 ALPHA, POWER = 0.05, 0.8
 """A difference is found if p is at most alpha; power is how often that happens."""
 _FAR = 10.0
-"""Numbers of differing pairs that are more standard deviations from the mean do not matter."""
+"""Numbers of differing pairs this many standard deviations from the mean are ignored."""
 
 
 def mcnemar_power(n: int, discordance: float, difference: float) -> float:
@@ -28,16 +28,16 @@ def mcnemar_power(n: int, discordance: float, difference: float) -> float:
     first = max(1, math.floor(around - _FAR * spread))
     last = min(n, math.ceil(around + _FAR * spread) + 1)
     differing, critical = np.arange(first, last + 1), _critical(first, last)
-    found = scipy.stats.binom.cdf(critical, differing, share)
-    found += scipy.stats.binom.cdf(critical, differing, 1 - share)
-    return min(1.0, float(np.sum(scipy.stats.binom.pmf(differing, n, discordance) * found)))
+    rejections = scipy.stats.binom.cdf(critical, differing, share)
+    rejections += scipy.stats.binom.cdf(critical, differing, 1 - share)
+    return min(1.0, float(np.sum(scipy.stats.binom.pmf(differing, n, discordance) * rejections)))
 
 
 @lru_cache(maxsize=8)
 def _critical(first: int, last: int) -> NDArray[np.float64]:
     """Return, for these numbers of differing pairs, the largest smaller count with mid-p ≤ alpha.
 
-    -1: there is none.
+    -1 if no count has one.
     """
     differing = np.arange(first, last + 1)
     half = np.asarray(scipy.stats.binom.ppf(ALPHA / 2, differing, 0.5), dtype=np.float64)
@@ -49,7 +49,7 @@ def _critical(first: int, last: int) -> NDArray[np.float64]:
 
 
 def mcnemar_detectable(n: int, discordance: float, power: float = POWER) -> float | None:
-    """Return the smallest difference that is found with this power, or None if there is none."""
+    """Return the smallest difference that is detected with this power, if any."""
     power_at = partial(mcnemar_power, n, discordance)
     return None if power_at(discordance) < power else _least(power_at, power, discordance)
 

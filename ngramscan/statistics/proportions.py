@@ -63,8 +63,8 @@ def finite_share(k: int, n: int, population: int, level: float = 0.95) -> Estima
         raise ValueError("0 <= k <= n <= population and n > 0 are needed")
 
     def at_least_k(marked: int) -> float:
-        drawn = population, marked, n
-        return float(hypergeom.sf(k, *drawn) + hypergeom.pmf(k, *drawn) / 2)
+        parameters = population, marked, n
+        return float(hypergeom.sf(k, *parameters) + hypergeom.pmf(k, *parameters) / 2)
 
     tail, possible = (1 - level) / 2, range(k, population - n + k + 1)
     low = possible[bisect_right(possible, tail, key=at_least_k)] / population
@@ -78,7 +78,7 @@ def stratified_share(strata: Sequence[tuple[int, int, int]], level: float = 0.95
 
     Each stratum is (k, n, size): k of n > 0 that were drawn from `size` without replacement. Their
     shares are weighted by size. The interval is Wilson's, with the number of independent draws that
-    would have the variance of the estimate; in a stratum of which all were drawn nothing varies.
+    would have the variance of the estimate; a fully drawn stratum adds no variance.
     Few draws often show no variance, so each stratum is given one more draw, of the share of all,
     and there are never more draws than if all strata had one share. That makes the interval wider
     than need be where strata differ: a 95% interval covers 93-98% if their shares are alike, and up
@@ -122,7 +122,7 @@ def correlated_difference(first: Estimate, second: Estimate, correlation: float)
     """Estimate the difference between two shares that are correlated, second minus first.
 
     The squares of the distances to their limits are combined as variances are. Source: Zou &
-    Donner 2008, doi:10.1002/sim.3095, of which Newcombe's interval for pairs is a case.
+    Donner 2008, doi:10.1002/sim.3095; Newcombe's interval for pairs is a special case.
     """
     down, up = first.value - first.limits[0], first.limits[1] - first.value
     down_second, up_second = second.value - second.limits[0], second.limits[1] - second.value
@@ -185,10 +185,10 @@ def mid_p_mcnemar(only_first: int, only_second: int) -> float:
     n = only_first + only_second
     if not n:
         return 1.0
-    seen: float = math.comb(n, only_second) / 2**n
+    probability: float = math.comb(n, only_second) / 2**n
     if only_first == only_second:
-        return 1 - seen / 2
-    return mcnemar(only_first, only_second) - seen
+        return 1 - probability / 2
+    return mcnemar(only_first, only_second) - probability
 
 
 def share_ratio(
@@ -215,7 +215,7 @@ def share_ratio(
     if not (share and share_other):
         ratio = (k + 0.5) / (n + 0.5) / ((k_other + 0.5) / (n_other + 0.5))
         ends = (share * size, size), (share_other * size_other, size_other)
-        variance = sum(1 / (part + 0.5) - 1 / (whole + 0.5) for part, whole in ends)
+        variance = sum(1 / (part + 0.5) - 1 / (size_of_share + 0.5) for part, size_of_share in ends)
         factor = math.exp(normal_quantile(level) * math.sqrt(variance))
         note = "a half is added, since a share is zero"
         return Estimate(ratio, low=ratio / factor, high=ratio * factor, level=level, note=note)
@@ -227,9 +227,9 @@ def share_ratio(
     return Estimate(ratio, ratio * math.exp(-below), ratio * math.exp(above), level)
 
 
-def _combine(distance: float, other: float, correlation: float) -> float:
-    """Return the distance of a limit from a difference, from those of the limits of its terms."""
-    square = distance**2 - 2 * correlation * distance * other + other**2
+def _combine(distance: float, other_distance: float, correlation: float) -> float:
+    """Return a limit's distance from a difference, from the distances of its terms' limits."""
+    square = distance**2 - 2 * correlation * distance * other_distance + other_distance**2
     return math.sqrt(max(square, 0.0))
 
 

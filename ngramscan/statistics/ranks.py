@@ -15,7 +15,7 @@ class PairTest:
     difference: float
     """The first minus the second."""
     p: float | None
-    """Two-sided; None: not tested."""
+    """Two-sided; None if not tested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ def estimate_ranks(
         smaller[winner] += 1
     ranks = []
     for place, mean in enumerate(means):
-        value = 1 + sum(other > mean for other in means)
+        value = 1 + sum(other_mean > mean for other_mean in means)
         low, high = 1 + larger[place], len(means) - smaller[place]
         ranks.append(Rank(value, min(low, value), max(high, value)))
     return ranks

@@ -16,11 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.messages import counted
 from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 
 Floats = NDArray[np.float64]
 ITEMS_FOR_AN_INTERVAL = 10
-"""There is no interval from fewer problems or items, or from fewer that differ."""
+"""Minimum number of problems or items, and of differing ones, for an interval."""
 VALUES_AT_ONCE = 1_000_000
 SMALLEST_ERROR = 1e-6
 """Relative to the standard error of the data; a smaller one of a draw is a rounding error."""
@@ -51,8 +51,8 @@ class Studentized(NamedTuple):
 
 
 def studentized_interval(
-    found: Studentized,
-    drawn: Studentized,
+    estimate: Studentized,
+    resampled: Studentized,
     n: int,
     level: float,
     one_more: float,
@@ -65,16 +65,16 @@ def studentized_interval(
     logarithm; its square is added to the variance, since few samples of skewed values include their
     tail. Each limit is at least as far away as that of Student's t interval, since draws take few
     distinct values when few items differ. There is no interval if a limit is more than `farthest`
-    times the value, or one part in so many of it. `note` says why there is no interval.
+    times the value, or less than the value divided by `farthest`; `note` says why.
     Source: Davison & Hinkley 1997, Bootstrap Methods and their Application, section 5.2.
     """
-    (log,), (error,) = found.log()
+    (log,), (error,) = estimate.log()
     note = "" if error > _NO_SPREAD else "no interval: all items give the same value"
     if n < ITEMS_FOR_AN_INTERVAL:
         note = f"no interval: {n} items; {ITEMS_FOR_AN_INTERVAL} are needed"
     if note:
-        return no_interval(float(found.values[0]), level, note)
-    distances = _distances(found.log(), drawn.log())
+        return no_interval(float(estimate.values[0]), level, note)
+    distances = _distances(estimate.log(), resampled.log())
     tail = (1 - level) / 2
     least, most = np.quantile(distances, [tail, 1 - tail]) if distances.size else (0.0, 0.0)
     student, error = scipy.special.stdtrit(n - 1, 1 - tail), np.hypot(error, one_more)
@@ -82,16 +82,16 @@ def studentized_interval(
     if max(below, above) > math.log(farthest):
         far = f"a limit is over {farthest:g} times as large or as small"
         note = f"no interval: too few or too unequal: {far}"
-        return no_interval(float(found.values[0]), level, note)
+        return no_interval(float(estimate.values[0]), level, note)
     low, high = math.exp(log - below), math.exp(log + above)
-    return Estimate(float(found.values[0]), low, high, level)
+    return Estimate(float(estimate.values[0]), low, high, level)
 
 
-def _distances(found: Studentized, drawn: Studentized) -> Floats:
+def _distances(estimate: Studentized, resampled: Studentized) -> Floats:
     """Return how many of its standard errors each draw that has one is from the data."""
-    (value,), (error,) = found
-    usable = np.isfinite(drawn.values) & (drawn.errors > SMALLEST_ERROR * error)
-    return np.asarray((drawn.values[usable] - value) / drawn.errors[usable])
+    (value,), (error,) = estimate
+    usable = np.isfinite(resampled.values) & (resampled.errors > SMALLEST_ERROR * error)
+    return np.asarray((resampled.values[usable] - value) / resampled.errors[usable])
 
 
 class Ratio:
@@ -168,10 +168,10 @@ def drawn_sums(rows: Floats, generator: np.random.Generator, draws: int) -> Floa
 
 def _sums_of_different(rows: Floats, generator: np.random.Generator, draws: int) -> Floats:
     n = rows.shape[1]
-    few = n // 16
-    if all(np.unique(row).size <= few for row in rows):
+    most_distinct = n // 16
+    if all(np.unique(row).size <= most_distinct for row in rows):
         distinct, counts = np.unique(rows, axis=1, return_counts=True)
-        if distinct.shape[1] <= few:
+        if distinct.shape[1] <= most_distinct:
             # The number of times that each of the few distinct items is drawn is all we need.
             times = generator.multinomial(n, counts / n, size=draws).astype(np.float64)
             return np.asarray(distinct @ times.T)
@@ -197,8 +197,8 @@ class MeanDifference(NamedTuple):
     """A mean difference, and the p-value for a true difference of zero."""
 
     estimate: Estimate
-    p: PValue | None
-    """At most 1 - level if, and only if, the interval excludes zero; None: there is none."""
+    p: ComputedPValue | None
+    """At most 1 - level if and only if the interval excludes zero; None without an interval."""
 
 
 def bootstrap_t(
@@ -226,10 +226,10 @@ def bootstrap_t(
     value = ratio.value
     if reason := _reason_for_no_interval(s, m, ratio.residuals):
         return MeanDifference(no_interval(value, level, reason), None)
-    found = ratio.of_data()
-    error = float(found.errors[0])
-    drawn = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
-    distances = np.sort(_distances(found, drawn))
+    estimate = ratio.of_data()
+    error = float(estimate.errors[0])
+    resampled = ratio.of_sums(drawn_sums(ratio.rows(), generator, draws))
+    distances = np.sort(_distances(estimate, resampled))
     p = _p_value(distances, value / error, s.size, draws)
     if not (rare := _rare_distances(distances, s.size, level)):
         reason = f"no interval: {draws} draws are too few for a level of {level:g}"
@@ -239,7 +239,7 @@ def bootstrap_t(
 
 
 def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, float] | None:
-    """Return the distances of rare draws, or Student's t if it is larger; None: too few draws."""
+    """Return the quantiles of the distances, or Student's t if larger; None with too few draws."""
     # As in the p-value, the data count as one more draw.
     rare = math.floor((1 - level) / 2 * (distances.size + 1) + 1e-9)
     student = t_quantile(level, n - 1)
@@ -248,12 +248,14 @@ def _rare_distances(distances: Floats, n: int, level: float) -> tuple[float, flo
     return min(float(distances[rare - 1]), -student), max(float(distances[-rare]), student)
 
 
-def _p_value(distances: Floats, distance: float, n: int, draws: int) -> PValue:
+def _p_value(distances: Floats, distance: float, n: int, draws: int) -> ComputedPValue:
     """Return the two-sided p-value from the draws, or from Student's t if that is larger."""
     far = distances <= distance if distance < 0 else distances >= distance
-    drawn = min(1.0, 2 * (int(far.sum()) + 1) / (distances.size + 1))
+    bootstrap_p = min(1.0, 2 * (int(far.sum()) + 1) / (distances.size + 1))
     student = 2 * float(scipy.special.stdtr(n - 1, -abs(distance)))
     procedure = f"bootstrap-t, {draws} draws"
-    if student >= drawn:
-        return PValue(student, procedure, n)
-    return PValue(drawn, procedure, n, math.sqrt(drawn * (2 - drawn) / distances.size))
+    if student >= bootstrap_p:
+        return ComputedPValue(student, procedure, n)
+    return ComputedPValue(
+        bootstrap_p, procedure, n, math.sqrt(bootstrap_p * (2 - bootstrap_p) / distances.size)
+    )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -24,7 +24,9 @@ EXACT_WORK = 2e8
 VALUES_AT_ONCE = 2_000_000
 
 
-def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int = 10_000) -> PValue:
+def sign_flip_test(
+    sums: ArrayLike, generator: np.random.Generator, draws: int = 10_000
+) -> ComputedPValue:
     """Test whether the differences of problems are equally likely to have the opposite sign.
 
     `sums` has the sum of the differences of each problem. All answers to a problem flip together,
@@ -42,14 +44,14 @@ def sign_flip_test(sums: ArrayLike, generator: np.random.Generator, draws: int =
         raise ValueError("needs at least one sum, none missing or infinite, and a draw")
     values = differing(values)
     if not values.size:
-        return PValue(1.0, "exact sign flips", 0, note="no problem differs")
-    whole = _common_unit(np.abs(values))
-    if whole is not None and whole.size * float(whole.sum()) / 2 <= EXACT_WORK:
-        observed = round(float((np.sign(values) * whole).sum()))
-        p = two_sided_p(whole, observed)
-        return PValue(p, "exact sign flips", values.size)
+        return ComputedPValue(1.0, "exact sign flips", 0, note="no problem differs")
+    multiples = _common_unit(np.abs(values))
+    if multiples is not None and multiples.size * float(multiples.sum()) / 2 <= EXACT_WORK:
+        observed = round(float((np.sign(values) * multiples).sum()))
+        p = two_sided_p(multiples, observed)
+        return ComputedPValue(p, "exact sign flips", values.size)
     if values.size <= ENUMERATED_UP_TO:
-        return PValue(_enumerated(values), "exact sign flips", values.size)
+        return ComputedPValue(_enumerated(values), "exact sign flips", values.size)
     return _drawn(values, generator, draws)
 
 
@@ -75,8 +77,8 @@ def mid_p_sign_flips(sums: ArrayLike) -> float:
 
 def differing(sums: Floats) -> Floats:
     """Return the sums that are not zero, up to rounding errors."""
-    kept: Floats = sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
-    return kept
+    nonzero: Floats = sums[np.abs(sums) > 1e-10 * np.abs(sums).max(initial=0.0)]
+    return nonzero
 
 
 def _enumerated(values: Floats) -> float:
@@ -92,7 +94,7 @@ def _flipped_totals(values: Floats) -> Floats:
     return np.abs(totals)
 
 
-def _drawn(values: Floats, generator: np.random.Generator, draws: int) -> PValue:
+def _drawn(values: Floats, generator: np.random.Generator, draws: int) -> ComputedPValue:
     n = values.size
     # Whole bytes of random bits; the last bits of a row are not used.
     width = math.ceil(n / 8)
@@ -106,7 +108,7 @@ def _drawn(values: Floats, generator: np.random.Generator, draws: int) -> PValue
         far += int(_as_far(totals, values).sum())
     p = (far + 1) / (draws + 1)
     error = math.sqrt(p * (1 - p) / draws)
-    return PValue(p, f"sign flips, {draws} draws", n, standard_error=error)
+    return ComputedPValue(p, f"sign flips, {draws} draws", n, standard_error=error)
 
 
 def _as_far(totals: Floats, values: Floats) -> NDArray[np.bool_]:
@@ -115,7 +117,7 @@ def _as_far(totals: Floats, values: Floats) -> NDArray[np.bool_]:
     return np.asarray(np.abs(totals) >= least)
 
 
-def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> PValue:
+def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> ComputedPValue:
     """Test whether paired differences are symmetric around zero.
 
     Those that are equal up to rounding errors share a mean rank; `zeros` says whether those of zero
@@ -139,21 +141,21 @@ def signed_rank_test(differences: ArrayLike, zeros: Zeros = "dropped") -> PValue
     return _p_value(ranks[signs != 0], int((signs * ranks).sum()), zeros)
 
 
-def _p_value(ranks: NDArray[np.int64], observed: int, zeros: Zeros) -> PValue:
+def _p_value(ranks: NDArray[np.int64], observed: int, zeros: Zeros) -> ComputedPValue:
     n = ranks.size
     rule = "zeros dropped" if zeros == "dropped" else "zeros by Pratt"
     if not n:
-        return PValue(1.0, f"exact signed-rank, {rule}", 0, note="no pair differs")
+        return ComputedPValue(1.0, f"exact signed-rank, {rule}", 0, note="no pair differs")
     if n <= EXACT_UP_TO:
         divisor = int(np.gcd.reduce(ranks))
         p = two_sided_p(ranks // divisor, observed // divisor)
-        return PValue(p, f"exact signed-rank, {rule}", n)
+        return ComputedPValue(p, f"exact signed-rank, {rule}", n)
     # The correction by a half of a rank sum is two here: the ranks are doubled, and the sum of
     # the signed ranks changes by twice a rank when its sign does.
     spread = math.sqrt(float((ranks.astype(np.float64) ** 2).sum()))
     distance = max(abs(observed) - 2.0, 0.0) / spread
     p = min(1.0, 2 * float(scipy.special.ndtr(-distance)))
-    return PValue(p, f"signed-rank, normal approximation, {rule}", n)
+    return ComputedPValue(p, f"signed-rank, normal approximation, {rule}", n)
 
 
 # The distribution of a sum whose terms have random signs
@@ -198,7 +200,7 @@ def two_sided_p(sizes: Integers, observed: int) -> float:
 def _common_unit(sizes: Floats) -> Integers | None:
     """Return positive values as whole numbers of the largest unit that divides all of them.
 
-    None: there is none, or only one so small that it may be a rounding error.
+    None if there is no common divisor, or only one as small as a rounding error.
     """
     largest = float(sizes.max())
     negligible = 1e-9 * largest
@@ -208,14 +210,14 @@ def _common_unit(sizes: Floats) -> Integers | None:
         if unit < 1e-5 * largest:
             return None
     multiples = sizes / unit
-    whole = np.rint(multiples).astype(np.int64)
-    return whole if np.abs(multiples - whole).max() < 1e-4 else None
+    rounded = np.rint(multiples).astype(np.int64)
+    return rounded if np.abs(multiples - rounded).max() < 1e-4 else None
 
 
-def _common_divisor(divisor: float, other: float, negligible: float) -> float:
+def _common_divisor(divisor: float, remainder: float, negligible: float) -> float:
     """Return the divisor by Euclid's algorithm; a remainder within rounding errors counts as 0."""
-    while other > negligible:
-        divisor, other = other, divisor % other
-        if divisor - other <= negligible:
+    while remainder > negligible:
+        divisor, remainder = remainder, divisor % remainder
+        if divisor - remainder <= negligible:
             return divisor
     return divisor

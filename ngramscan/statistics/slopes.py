@@ -1,7 +1,7 @@
 """Slopes and rank correlations over groups of observations, such as problems of one prevalence.
 
-A group counts as one value, however many observations it has. Groups may come in clusters, which
-are then what is independent.
+Each group counts as one value, whatever its number of observations. Groups may come in clusters,
+which are then the independent units.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
-from ngramscan.statistics.p_values import PValue
+from ngramscan.statistics.p_values import ComputedPValue
 from ngramscan.statistics.sign_tests import sign_flip_test
 
 Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
+Indices = NDArray[np.intp]
 _NEGLIGIBLE = 1e-9
 """Relative to what it is a part of: such a remainder is a rounding error."""
 OTHERS_FOR_AN_INTERVAL = 3
-"""There is no interval if fewer groups differ in y from all others."""
+"""Minimum number of groups that differ in y from all others, for an interval."""
 _VALUES_AT_ONCE = 1_000_000
 
 
@@ -41,14 +41,14 @@ class Residuals(NamedTuple):
         return float(self.x @ self.y / (self.x @ self.x))
 
     @property
-    def kept(self) -> Floats:
-        """The share of a group's error that is left in its residual; near 0, it has no other."""
+    def one_minus_leverage(self) -> Floats:
+        """1 minus the leverage of each group: the share of its error that is in its residual."""
         leverage = (self.basis**2).sum(axis=1) + self.x**2 / (self.x @ self.x)
         return np.asarray(1 - leverage)
 
     @property
     def correlation(self) -> float | None:
-        """The partial correlation of x and y; None: y does not vary."""
+        """The partial correlation of x and y; None if y does not vary."""
         scale = float(self.x @ self.x) * float(self.y @ self.y)
         return float(self.x @ self.y) / scale**0.5 if scale else None
 
@@ -56,51 +56,58 @@ class Residuals(NamedTuple):
 def residuals(
     x: ArrayLike, y: ArrayLike, weights: ArrayLike, covariates: ArrayLike = ()
 ) -> Residuals | None:
-    """Return what a constant and covariates leave of x and y.
+    """Return the residuals of x and y on a constant and covariates.
 
     `x`, `y` and the positive `weights` have the shape (groups,), `covariates` (number, groups).
-    None: they leave nothing of x, or there are fewer than three groups. The residuals are
-    multiplied by the roots of the weights, so that sums of squares and products are weighted ones.
+    Returns None if x has no residual variation or there are fewer than three groups. The residuals
+    are multiplied by the roots of the weights, so that their sums of squares and products are
+    weighted.
     Source: Frisch & Waugh 1933, Econometrica 1, 387-401.
     """
     root = np.sqrt(np.asarray(weights, dtype=np.float64))
-    both = np.stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)]) * root
-    given = np.vstack([np.ones(root.size), np.asarray(covariates).reshape(-1, root.size)]) * root
+    data = np.stack([np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)]) * root
+    regressors = (
+        np.vstack([np.ones(root.size), np.asarray(covariates).reshape(-1, root.size)]) * root
+    )
     # Scaled, so that no unit decides which covariates are combinations of others.
-    given = given / np.maximum(np.linalg.norm(given, axis=1, keepdims=True), 1e-300)
-    left, sizes, _ = np.linalg.svd(given.T, full_matrices=False)
-    basis = left[:, sizes > _NEGLIGIBLE * sizes[0]]
-    rest = both - both @ basis @ basis.T
-    rest[np.linalg.norm(rest, axis=1) <= _NEGLIGIBLE * np.linalg.norm(both, axis=1)] = 0.0
-    if root.size < 3 or not rest[0].any():
+    regressors = regressors / np.maximum(np.linalg.norm(regressors, axis=1, keepdims=True), 1e-300)
+    directions, sizes, _ = np.linalg.svd(regressors.T, full_matrices=False)
+    basis = directions[:, sizes > _NEGLIGIBLE * sizes[0]]
+    unexplained = data - data @ basis @ basis.T
+    unexplained[
+        np.linalg.norm(unexplained, axis=1) <= _NEGLIGIBLE * np.linalg.norm(data, axis=1)
+    ] = 0.0
+    if root.size < 3 or not unexplained[0].any():
         return None
     _, repeated = np.unique(np.asarray(y, dtype=np.float64).round(10), return_counts=True)
-    return Residuals(rest[0], rest[1], basis, root.size - int(repeated.max()))
+    return Residuals(unexplained[0], unexplained[1], basis, root.size - int(repeated.max()))
 
 
 def rank_correlation(x: ArrayLike, y: ArrayLike, covariates: ArrayLike = ()) -> float | None:
-    """Return Spearman's rho of groups, given the ranks of covariates; None: there is none.
+    """Return Spearman's rho of groups, given the ranks of covariates; None if undefined.
 
     Values that are equal up to rounding errors share a mean rank.
     """
-    values = np.vstack([np.atleast_2d(each) for each in (x, y, covariates) if np.size(each)])
+    values = np.vstack(
+        [np.atleast_2d(variable) for variable in (x, y, covariates) if np.size(variable)]
+    )
     ranks = scipy.stats.rankdata(values.round(10), axis=1)
-    found = residuals(ranks[0], ranks[1], np.ones(ranks.shape[1]), ranks[2:])
-    return found.correlation if found else None
+    rank_residuals = residuals(ranks[0], ranks[1], np.ones(ranks.shape[1]), ranks[2:])
+    return rank_residuals.correlation if rank_residuals else None
 
 
 class SlopeErrors:
     """The standard error of a slope whose clusters are independent, and its degrees of freedom.
 
-    The variance is that of clusters with the correction for what a cluster takes of its own errors
-    (CV2; HC2 if each group is a cluster). The degrees of freedom are those that it would have if
-    errors were independent and equally large; they are few where few clusters determine the slope.
+    The variance is the cluster-robust one with a correction for leverage (CV2; HC2 if each group is
+    a cluster). The degrees of freedom are Satterthwaite's for independent errors of equal variance;
+    they are few where few clusters determine the slope.
     Sources: Bell & McCaffrey 2002, Survey Methodology 28, 169-181; Imbens & Kolesár 2016,
     doi:10.1162/REST_a_00552.
     """
 
     def __init__(self, design: Residuals, clusters: ArrayLike | None = None) -> None:
-        """Take the design, of which y does not matter, and the cluster of each group."""
+        """Take the design (its y is ignored) and the cluster of each group."""
         labels = np.arange(design.x.size) if clusters is None else np.asarray(clusters)
         names, self._numbers = np.unique(labels, return_inverse=True)
         self.clusters = names.size
@@ -108,26 +115,26 @@ class SlopeErrors:
         self._direction = design.x
         basis = np.column_stack([design.basis, design.x / np.linalg.norm(design.x)])
         members = np.split(np.argsort(self._numbers, kind="stable"), self._ends())
-        corrected = [_corrected(self._x[each], basis[each]) for each in members]
-        self.is_determined = all(each is not None for each in corrected)
+        corrected = [_corrected(self._x[groups], basis[groups]) for groups in members]
+        self.is_determined = all(column is not None for column in corrected)
         """Whether there is a slope without any one of the clusters."""
         self._weights = np.zeros_like(self._x)
-        for each, weights in zip(members, corrected, strict=True):
+        for groups, weights in zip(members, corrected, strict=True):
             if weights is not None:
-                self._weights[each] = weights
+                self._weights[groups] = weights
         self.degrees = self._degrees(basis) if self.is_determined else 0.0
 
-    def _ends(self) -> Integers:
+    def _ends(self) -> Indices:
         """Return where each cluster but the last ends, in the order of clusters."""
         return np.asarray(np.cumsum(np.bincount(self._numbers))[:-1])
 
     def sums(self, values: Floats) -> Floats:
-        """Return what each cluster adds to the slope of residuals given covariates.
+        """Return each cluster's contribution to the slope.
 
         The standard error is the root of the sum of their squares.
         """
-        rest = values - self._direction * (self._x @ values)
-        return np.bincount(self._numbers, self._weights * rest).astype(np.float64)
+        unexplained = values - self._direction * (self._x @ values)
+        return np.bincount(self._numbers, self._weights * unexplained).astype(np.float64)
 
     def _degrees(self, basis: Floats) -> float:
         """Return the degrees of freedom by Satterthwaite's approximation.
@@ -145,22 +152,22 @@ class SlopeErrors:
 
 
 def _corrected(x: Floats, basis: Floats) -> Floats | None:
-    """Return (I - H)^(-1/2) x of one cluster, where H = basis basis'; None: it has no inverse."""
-    left, sizes, _ = np.linalg.svd(basis, full_matrices=False)
-    kept = 1 - sizes**2
-    if kept.min() <= _NEGLIGIBLE:
+    """Return (I - H)^(-1/2) x of one cluster, with H = basis basis'; None if it is singular."""
+    directions, sizes, _ = np.linalg.svd(basis, full_matrices=False)
+    scales = 1 - sizes**2
+    if scales.min() <= _NEGLIGIBLE:
         return None
-    return np.asarray(x + left @ ((kept**-0.5 - 1) * (left.T @ x)))
+    return np.asarray(x + directions @ ((scales**-0.5 - 1) * (directions.T @ x)))
 
 
 def slope_test(
-    found: Residuals | None,
+    design: Residuals | None,
     generator: np.random.Generator,
     is_difference: bool = False,
     draws: int = 10_000,
     level: float = 0.95,
     clusters: ArrayLike | None = None,
-) -> tuple[Estimate | None, PValue | None]:
+) -> tuple[Estimate | None, ComputedPValue | None]:
     """Estimate and test a slope, if there is one; clusters, by default the groups, are independent.
 
     The interval is Student's, with the errors of `SlopeErrors`. The p-value is the larger of that
@@ -170,22 +177,22 @@ def slope_test(
     There is no interval if fewer than three groups have another y than all others, since it would
     be too narrow. docs/methods/comparing.md has the coverage and the error rates.
     """
-    if found is None:
+    if design is None:
         return None, None
-    value, errors = found.slope, SlopeErrors(found, clusters)
+    value, errors = design.slope, SlopeErrors(design, clusters)
     unit = "group" if clusters is None else "cluster"
-    if not errors.is_determined or not found.y.any():
+    if not errors.is_determined or not design.y.any():
         note = f"no interval, no p: accuracies are equal, or but for one {unit} the counts are"
         return no_interval(value, level, note), None
     if is_difference or clusters is not None:
-        p = sign_flip_test(_sums_by(clusters, found.x * found.y), generator, draws)
+        p = sign_flip_test(_sums_by(clusters, design.x * design.y), generator, draws)
     else:
-        p = permutation_test(found, generator, draws)
-    if found.others < OTHERS_FOR_AN_INTERVAL:
+        p = permutation_test(design, generator, draws)
+    if design.others < OTHERS_FOR_AN_INTERVAL:
         fewer = f"fewer than {OTHERS_FOR_AN_INTERVAL} groups"
         note = f"no interval: {fewer} have another accuracy than all others"
         return no_interval(value, level, note), p
-    error = float(np.linalg.norm(errors.sums(found.y)))
+    error = float(np.linalg.norm(errors.sums(design.y)))
     if error <= _NEGLIGIBLE * abs(value):
         return no_interval(value, level, "no interval: accuracies are on one line"), p
     half = t_quantile(level, errors.degrees) * error
@@ -194,11 +201,11 @@ def slope_test(
     return Estimate(value, value - half, value + half, level), larger
 
 
-def _student_test(distance: float, errors: SlopeErrors) -> PValue:
-    """Test a slope that is so many standard errors from zero."""
+def _student_test(distance: float, errors: SlopeErrors) -> ComputedPValue:
+    """Test a slope by its distance from zero, in standard errors."""
     p = 2 * float(scipy.special.stdtr(errors.degrees, -abs(distance)))
     procedure = f"t, {errors.degrees:.1f} degrees of freedom"
-    return PValue(p, procedure, errors.clusters)
+    return ComputedPValue(p, procedure, errors.clusters)
 
 
 def _sums_by(clusters: ArrayLike | None, values: Floats) -> Floats:
@@ -210,8 +217,8 @@ def _sums_by(clusters: ArrayLike | None, values: Floats) -> Floats:
 
 
 def permutation_test(
-    found: Residuals, generator: np.random.Generator, draws: int = 10_000
-) -> PValue:
+    design: Residuals, generator: np.random.Generator, draws: int = 10_000
+) -> ComputedPValue:
     """Test whether y has nothing to do with x, given the covariates.
 
     The residuals of y are permuted over the groups, and p is (r + 1) / (draws + 1), where r draws
@@ -220,19 +227,19 @@ def permutation_test(
     Sources: Freedman & Lane 1983, doi:10.2307/1391660; DiCiccio & Romano 2017,
     doi:10.1080/01621459.2016.1202117; Phipson & Smyth 2010, doi:10.2202/1544-6115.1585.
     """
-    x, n, far = found.x, found.y.size, 0
-    (least,) = _distances(found.y[None], x, found.kept) * (1 - 1e-9)
+    x, n, far = design.x, design.y.size, 0
+    (least,) = _distances(design.y[None], x, design.one_minus_leverage) * (1 - 1e-9)
     for start in range(0, draws, at_once := max(1, _VALUES_AT_ONCE // n)):
-        copies = np.tile(found.y, (min(at_once, draws - start), 1))
+        copies = np.tile(design.y, (min(at_once, draws - start), 1))
         permuted = generator.permuted(copies, axis=1)
-        far += int((_distances(permuted, x, found.kept) >= least).sum())
+        far += int((_distances(permuted, x, design.one_minus_leverage) >= least).sum())
     p = (far + 1) / (draws + 1)
     error = float(np.sqrt(p * (1 - p) / draws))
-    return PValue(p, f"permutation, {draws} draws", n, standard_error=error)
+    return ComputedPValue(p, f"permutation, {draws} draws", n, standard_error=error)
 
 
-def _distances(permuted: Floats, x: Floats, kept: Floats) -> Floats:
+def _distances(permuted: Floats, x: Floats, one_minus_leverage: Floats) -> Floats:
     """Return how many standard errors the slope of each row is from zero."""
     products = permuted @ x
-    rest = permuted - products[:, None] * (x / (x @ x))
-    return np.asarray(np.abs(products) / np.sqrt(rest**2 @ (x / kept) ** 2))
+    unexplained = permuted - products[:, None] * (x / (x @ x))
+    return np.asarray(np.abs(products) / np.sqrt(unexplained**2 @ (x / one_minus_leverage) ** 2))

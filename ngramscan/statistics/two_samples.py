@@ -15,7 +15,7 @@ from ngramscan.statistics.bounded_means import TILTING, BoundedMean
 from ngramscan.statistics.clustered_means import ClusteredMean
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.estimates import Estimate, t_quantile
-from ngramscan.statistics.p_values import PValue, invert_interval
+from ngramscan.statistics.p_values import ComputedPValue, invert_interval
 from ngramscan.statistics.power import ALPHA, POWER
 from ngramscan.statistics.proportions import independent_difference, wilson
 
@@ -28,9 +28,9 @@ class SampleComparison(NamedTuple):
     """The mean of the second sample minus that of the first, tested."""
 
     difference: Estimate
-    p: PValue
+    p: ComputedPValue
     detectable: float | None
-    """The least true difference above zero that the test finds with 80% power. None: it would not
+    """The least true difference above zero that the test finds with 80% power. None if it would not
     be found even if all values of the second sample were 1, or values of the first do not vary."""
 
 
@@ -92,11 +92,11 @@ def compare_samples(first: ArrayLike, second: ArrayLike, level: float = 0.95) ->
             *(estimate_mean(sample, True, level) for sample in (a, b))
         )
         counts = [(int(sample.sum()), sample.size) for sample in (a, b)]
-        p = PValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
+        p = ComputedPValue(_fisher_p(*counts), "Fisher's exact test", a.size + b.size)
         return SampleComparison(difference, p, detectable_shares(float(a.mean()), a.size, b.size))
     means = BoundedMean(a, 0, 1), BoundedMean(b, 0, 1)
     difference = independent_difference(*(mean.estimate(level) for mean in means))
-    p = PValue(_inverted_p(*means), TILTING, a.size + b.size)
+    p = ComputedPValue(_inverted_p(*means), TILTING, a.size + b.size)
     return SampleComparison(difference, p, _detectable_means(a, b.size))
 
 
@@ -114,7 +114,7 @@ def _inverted_p(first: BoundedMean, second: BoundedMean) -> float:
 
 @lru_cache(maxsize=256)
 def detectable_shares(share: float, n: int, n_other: int) -> float | None:
-    """Return the least increase of a share that Fisher's exact test finds with 80% power, or None.
+    """Return the smallest increase that Fisher's exact test finds with 80% power, if any.
 
     The first sample has n values with this share of ones, the other n_other. Its need is
     computed for a few equally probable results of the first.
@@ -122,8 +122,8 @@ def detectable_shares(share: float, n: int, n_other: int) -> float | None:
     results = scipy.stats.binom.ppf((np.arange(RESULTS) + 0.5) / RESULTS, n, share).astype(int)
     needed = np.array([_needed(int(result), n, n_other) for result in results])
 
-    def missing(other: float) -> float:
-        return POWER - float(scipy.stats.binom.sf(needed - 1, n_other, other).mean())
+    def missing(other_share: float) -> float:
+        return POWER - float(scipy.stats.binom.sf(needed - 1, n_other, other_share).mean())
 
     if missing(1.0) > 0:
         return None
@@ -131,13 +131,13 @@ def detectable_shares(share: float, n: int, n_other: int) -> float | None:
 
 
 def _needed(k: int, n: int, n_other: int) -> int:
-    """Return the fewest ones of the other sample that are found to be more than k of n.
+    """Return the fewest ones in the other sample that the test finds to be more than k of n.
 
-    One more than it has values, if not even these are.
+    If even all ones are not enough, return one more than the sample size.
     """
     more = range(k * n_other // n + 1, n_other + 1)
     return more.start + bisect_left(
-        more, True, key=lambda other: _fisher_p((k, n), (other, n_other)) <= ALPHA
+        more, True, key=lambda other_ones: _fisher_p((k, n), (other_ones, n_other)) <= ALPHA
     )
 
 
@@ -154,5 +154,5 @@ def _detectable_means(a: Floats, n_other: int) -> float | None:
     degrees = float(shares.sum() ** 2 / (shares**2 / (np.array([a.size, n_other]) - 1)).sum())
     # Quantiles of one side are those of two-sided levels.
     quantiles = t_quantile(1 - ALPHA, degrees) + t_quantile(2 * POWER - 1, degrees)
-    found = quantiles * float(a.std(ddof=1)) * math.sqrt(shares.sum())
-    return found if a.mean() + found <= 1 else None
+    difference = quantiles * float(a.std(ddof=1)) * math.sqrt(shares.sum())
+    return difference if a.mean() + difference <= 1 else None

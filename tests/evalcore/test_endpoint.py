@@ -10,7 +10,7 @@ import httpcore
 import httpx
 import pytest
 
-from evalcore.endpoint import ApiKey, Question, ask_all, open_endpoint, read_key
+from evalcore.endpoint import ApiKey, PromptRequest, ask_all, open_endpoint, read_key
 from evalcore.endpoint import request_parameters as parameters_of
 from ngramscan.errors import InputError, RemoteError, RemoteRefused, RemoteUnavailable
 from ngramscan.progress import Progress
@@ -27,7 +27,7 @@ def test_a_request_has_the_messages_and_all_parameters() -> None:
     parameters = parameters_of(0.0, 512, ["seed=7", 'stop=["\\n"]', "reasoning_effort=low"])
     messages = [{"role": "user", "content": "2 \ud83d 2?"}]
     with chat_server(lambda _: "yes") as server, open_endpoint(server.url, ApiKey(SECRET)) as ask:
-        record = ask(Question(replace(BLANK, parameters=parameters), messages))
+        record = ask(PromptRequest(replace(BLANK, parameters=parameters), messages))
     sent = {"temperature": 0.0, "max_tokens": 512, "seed": 7, "stop": ["\n"]}
     sent |= {"model": "lab/made-1", "messages": messages, "reasoning_effort": "low"}
     assert (server.seen.bodies, server.seen.keys) == ([sent], [f"Bearer {SECRET}"])

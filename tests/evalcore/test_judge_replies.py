@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evalcore.commands.judge import choose_prompt, read_reply
+from evalcore.judgements import choose_prompt, read_reply
 from tests.support.cases import case_table
 
 FORMS = {

@@ -14,7 +14,7 @@ from scipy import stats
 
 import evalcore
 from ngramscan.errors import IncompleteError, InputError
-from ngramscan.prevalence.contaminate import EntryRow
+from ngramscan.prevalence.contamination.contaminate import EntryRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.trace import TraceRow
 from ngramscan.reporting import to_frame

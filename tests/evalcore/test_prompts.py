@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import evalcore
 from evalcore.benchmarks import benchmarks, find_benchmark
-from evalcore.commands.judge import choose_prompt
 from evalcore.formats import Problem
+from evalcore.judgements import choose_prompt
 from evalcore.prompts import PromptSet, load_templates
 from tests.support.cases import case_table
 from tests.support.made_benchmarks import refused

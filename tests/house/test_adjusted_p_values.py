@@ -11,10 +11,10 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 import evalcore
-from evalcore.commands.compare import Adjustment, CompareRow, compare_methods
 from evalcore.commands.link import PatternCount
+from evalcore.compare_rows import Adjustment, CompareRow, compare_methods
 from evalcore.scores import ScoreRow
-from ngramscan.prevalence.contamination_effects import GivenScore, make_effects
+from ngramscan.prevalence.contamination.effects import GivenScore, make_effects
 from ngramscan.prevalence.trace import TraceOptions, run_trace
 from ngramscan.prevalence.trace_methods import make_differences
 from ngramscan.reporting import to_frame

@@ -38,8 +38,8 @@ NOT_RUN = {
     r"^(git|pip|just|pytest|python)\b": "installs something or takes long: .ci/run",
     r"--scheduler": "needs a cluster: test_dask.py",
     r"commoncrawl|s3://|example\.org|infini-gram:": "asks a host: test_remote_web_servers.py",
-    r"datasets (fetch|check)": "downloads benchmarks: test_benchmarks.py",
-    r"bbh-word-sorting": "downloads a benchmark: test_benchmarks.py",
+    r"datasets (fetch|check)": "downloads benchmarks: test_datasets_fetch.py",
+    r"bbh-word-sorting": "downloads a benchmark: test_datasets_fetch.py",
     r"capitals|unit-first|first-word": "needs additions: test_extending.py",
 }
 """Commands that do not run here, and why; their arguments are read all the same."""

@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ngramscan.indexes.catalog import PAPER
 from ngramscan.indexes.http import client as http_client
 from ngramscan.indexes.http.identity import PROBES
 from ngramscan.patterns.files import load_patterns
+from ngramscan.remote.exchange import RETRIES
 from tests.support import oracle
 from tests.support.command import NGRAMSCAN, Ran
 from tests.support.command import invoke as run
@@ -90,7 +92,7 @@ def test_a_question_that_fails_is_missing_alone_and_asked_alone_again(
     tmp_path: Path, truth: dict[str, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing, journal, port = "governing equation", tmp_path / "j.sqlite", free_port()
-    monkeypatch.setattr("ngramscan.remote.exchange.ATTEMPTS", 2)
+    monkeypatch.setattr(http_client, "RETRIES", replace(RETRIES, attempts=2))
     corpora, faults = {"v2_dclm_all": DOCS / "a.jsonl"}, Faults(fail_always=(failing,))
     with ApiServer(corpora, faults=faults, port=port) as server:
         ran = count(server.url, journal, "--index", "dclm")
@@ -157,7 +159,7 @@ def test_a_reply_without_a_count_is_one_line_and_no_number(
     tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     body, problem = HOSTILE[kind]
-    monkeypatch.setattr("ngramscan.remote.exchange.ATTEMPTS", 2)
+    monkeypatch.setattr(http_client, "RETRIES", replace(RETRIES, attempts=2))
     with serve("mine", faults=Faults(bodies={"next, we": body})) as server:
         options = ("--index", f"{server.url}mine", "--tier", "T3", "--format", "csv")
         ran = run("count", "f1", *options, "--journal", tmp_path / "j.sqlite")

@@ -20,8 +20,8 @@ from ngramscan.indexes.base import (
     Window,
 )
 from ngramscan.patterns.given import load_given
-from ngramscan.prevalence.contaminate import Entry, run_contaminate
-from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination.contaminate import Entry, run_contaminate
+from ngramscan.prevalence.contamination.rules import make_rule
 from ngramscan.prevalence.contexts import run_contexts
 from ngramscan.prevalence.count import run_count
 from ngramscan.prevalence.docnorm import run_docnorm
@@ -37,10 +37,6 @@ class Dictionary:
     name = "dictionary"
     unit: Unit = "bytes"
     longest_context = 1 << 40
-    documents_of = None
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(self, texts: dict[str, str]) -> None:
         self._texts = {name: text.encode() for name, text in texts.items()}

@@ -12,6 +12,7 @@ import pytest
 
 from ngramscan.index_files.fm9.reader import Shard
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
+from ngramscan.indexes.base import MatchesSuffixes
 from ngramscan.indexes.fm9 import LocalFm9Index
 from ngramscan.progress import SILENT
 from ngramscan.stopping import PAUSE, STOP, Work, current_work, on_any_thread, working_on
@@ -55,7 +56,7 @@ def test_the_longest_match_at_each_end_is_that_of_a_plain_search(shard: Shard, n
 def test_texts_that_are_searched_together_are_not_confused(shard: Shard) -> None:
     texts = ["a " * 3000, "b", "a " * 3000, "x y z " * 900, "a " * 10]
     index = LocalFm9Index("fm9:x", [shard], SILENT, readers=1)
-    assert index.match_starts
+    assert isinstance(index, MatchesSuffixes)
     together = index.match_starts([text.encode() for text in texts], [*map(word_ends, texts)])
     assert [each.tolist() for each in together] == [match_starts(shard, text) for text in texts]
 

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 import evalcore
-from evalcore.commands.compare import CompareRow, compare_methods
 from evalcore.commands.link import LinkRow, PatternCount
+from evalcore.compare_rows import CompareRow, compare_methods
 from evalcore.paired_tests import Settings
 from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.scores import ScoreRow
@@ -20,8 +20,8 @@ from ngramscan.outputs.keyness import KeynessOptions, KeynessRow, run_keyness
 from ngramscan.outputs.ngrams import MinFrequency
 from ngramscan.outputs.tiers import TierRow, run_tiers
 from ngramscan.patterns.files import parse_patterns
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow, GivenScore, make_effects
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.effects import EffectRow, GivenScore, make_effects
 from ngramscan.prevalence.trace import GivenText, TraceOptions, run_trace
 from ngramscan.prevalence.trace_methods import DifferenceRow, make_differences
 from ngramscan.reporting import to_frame

@@ -1,8 +1,8 @@
 """Entries of a benchmark with verdicts, and scores for them."""
 
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_effects import GivenScore
-from ngramscan.prevalence.contamination_rules import EntryClass
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.effects import GivenScore
+from ngramscan.prevalence.contamination.rules import EntryClass
 
 
 def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:

@@ -39,10 +39,6 @@ class MadeTokens:
 
     unit: Unit = "tokens"
     longest_context = 10_000
-    documents_of = None
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(
         self,

@@ -9,14 +9,14 @@ from unittest.mock import Mock
 
 import httpx
 
-from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
+from evalcore.endpoint import ApiKey, Ask, PromptRequest, open_endpoint
 from evalcore.records import Record
 from tests.support.fake_clock import FakeClock
 
 BASE = "http://127.0.0.1:1/v1"
 URL = f"{BASE}/chat/completions"
 BLANK = Record(id="1", dataset="sums", model="lab/made-1", method="cot", output=None)
-QUESTION = Question(BLANK, [{"role": "user", "content": "2 + 2?"}])
+QUESTION = PromptRequest(BLANK, [{"role": "user", "content": "2 + 2?"}])
 
 
 def ok(message: Any = None, finish_reason: str = "stop", **fields: Any) -> httpx.Response:

@@ -3,23 +3,23 @@
 from typing import Any, get_type_hints
 
 from evalcore.commands.agreement import AgreementRow, VoteRow
-from evalcore.commands.compare import AverageRow, CompareRow
-from evalcore.commands.efficiency import EfficiencyRow
 from evalcore.commands.link import LinkRow, RankRow
-from evalcore.commands.outcomes import AnswersRow, OutcomeRow, WinRow
 from evalcore.commands.plan import PlanRow, PowerCurveRow
 from evalcore.commands.rank import RankedRow
 from evalcore.commands.show import ShowRow
+from evalcore.compare_rows import AverageRow, CompareRow
+from evalcore.efficiency_rows import EfficiencyRow
 from evalcore.judge_sample import LabelShareRow
+from evalcore.outcomes_rows import AnswersRow, OutcomeRow, WinRow
 from evalcore.prevalence_links import SlopeRow
 from evalcore.scores import ScoreRow
 from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow
 from ngramscan.outputs.keyness import KeynessRow
 from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow
 from ngramscan.outputs.tiers import TierRow
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_effects import EffectRow
-from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.effects import EffectRow
+from ngramscan.prevalence.contamination.shares import ShareRow
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.docnorm import DocnormRow

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from evalcore.sandbox import sandbox as sandbox_module
-from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.layers import ProgramLimits
 from evalcore.sandbox.sandbox import Outcome, Program, Sandbox
 from ngramscan.errors import SandboxError
 
-SMALL = Limits(seconds=60, memory_bytes=64 << 20, result_bytes=8192)
+SMALL = ProgramLimits(seconds=60, memory_bytes=64 << 20, result_bytes=8192)
 PROGRAMS = Path(__file__).with_name("programs")
 
 

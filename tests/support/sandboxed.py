@@ -154,13 +154,13 @@ def become(user: int) -> None:
 
 def answer(asked: dict[str, Any]) -> dict[str, object]:
     from evalcore.sandbox import sandbox as sandbox_module
-    from evalcore.sandbox.layers import Limits
+    from evalcore.sandbox.layers import ProgramLimits
     from evalcore.sandbox.sandbox import Program, Sandbox
     from ngramscan.errors import SandboxError
 
     sandbox_module.GRACE_S = asked["grace"]
     try:
-        with Sandbox(Limits(**asked["limits"]), **asked["options"]) as sandbox:
+        with Sandbox(ProgramLimits(**asked["limits"]), **asked["options"]) as sandbox:
             outcomes = sandbox.run(Program(*each) for each in asked["programs"])
             return {"layers": sandbox.layers, "outcomes": [*map(dataclasses.asdict, outcomes)]}
     except SandboxError as error:

@@ -25,10 +25,6 @@ class TextIndex:
     name = "x"
     unit: Unit = "bytes"
     longest_context = 10_000
-    documents_of = None
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(
         self, *shards: Sequence[str], lost: Sequence[str] = (), unseen: Sequence[str] = ()

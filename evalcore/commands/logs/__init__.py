@@ -11,15 +11,15 @@ from evalcore import scores
 from evalcore.commands.logs.readers import Log, UsageRow
 from evalcore.commands.logs.reading import is_log, read_logs, refuse_logs
 from evalcore.documents import join_tasks
-from evalcore.options import ColumnName, Name, Names
-from evalcore.scales import Scale
+from evalcore.options import ColumnName, Name, OptionNames
+from evalcore.scales import ScoreScale
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
 from ngramscan.reporting.command import Option, Result, RowsFile, command
 
 __all__ = ["Log", "UsageRow", "is_log", "logs", "read_logs", "refuse_logs"]
 
-Layout = Literal[
+LogLayout = Literal[
     "auto",
     "inspect",
     "lm-eval",
@@ -37,8 +37,8 @@ def _refuse_absent_clusters(rows: Sequence[scores.ScoreRow], cluster: str) -> No
     row = next((row for row in rows if row.cluster is None), None)
     if row is not None:
         named = f"{row.dataset}, {row.method}, id {row.id}"
-        known = "logs of Inspect and lm-evaluation-harness, and scores, have clusters"
-        raise InputError(OptionUse("cluster", cluster), f"{named} has none; {known}")
+        with_clusters = "logs of Inspect and lm-evaluation-harness, and scores, have clusters"
+        raise InputError(OptionUse("cluster", cluster), f"{named} has none; {with_clusters}")
 
 
 def _describe_joined_tasks(rows: Sequence[scores.ScoreRow]) -> Iterator[str]:
@@ -58,11 +58,11 @@ _Score = Annotated[float, Option(metavar="N", least=-(10**9), most=10**9)]
 @command
 def logs(
     *paths: Annotated[str | Path, Option(metavar="PATH...")],
-    layout: Layout = "auto",
+    layout: LogLayout = "auto",
     dataset: Name = None,
     model: Name = None,
     method: Name = None,
-    rule: Names = (),
+    rule: OptionNames = (),
     missing: Literal["apart", "as-recorded"] = "apart",
     min_score: _Score = 0.0,
     max_score: _Score = 1.0,
@@ -123,28 +123,28 @@ def logs(
         problem = "expected a number above " + OptionUse("min_score") + f", which is {min_score:g}"
         raise InputError(OptionUse("max_score", max_score), problem)
     named = {"dataset": dataset, "model": model, "method": method}
-    found = read_logs(
+    log = read_logs(
         paths,
         layout,
-        given={kind: name for kind, name in named.items() if name},
+        replaced_names={kind: name for kind, name in named.items() if name},
         wanted=tuple(rule),
         missing=missing,
         max_line=max_line,
-        scale=Scale(min_score, max_score),
+        scale=ScoreScale(min_score, max_score),
         cluster=cluster,
     )
     if cluster is not None:
-        _refuse_absent_clusters(found.rows, cluster)
-    if usage and not found.usage:
-        found.notices.append("these logs do not record tokens")
-    found.notices += _describe_joined_tasks(found.rows)
-    shown = partial(scores.print_summaries, rows=found.rows)
+        _refuse_absent_clusters(log.rows, cluster)
+    if usage and not log.usage:
+        log.notices.append("these logs do not record tokens")
+    log.notices += _describe_joined_tasks(log.rows)
+    print_table = partial(scores.print_summaries, rows=log.rows)
     return Result(
-        found.rows,
+        log.rows,
         scores.ScoreRow,
-        notices=found.notices,
-        failures=[str(failure) for failure in found.failures],
-        print_table=shown,
+        notices=log.notices,
+        failures=[str(failure) for failure in log.failures],
+        print_table=print_table,
         is_summary=True,
-        files=[(usage, found.usage, UsageRow)],
+        files=[(usage, log.usage, UsageRow)],
     )

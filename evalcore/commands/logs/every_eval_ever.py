@@ -19,19 +19,19 @@ from evalcore.commands.logs.readers import (
     decode,
     one_line,
 )
-from evalcore.formats import Fields, hash_document
-from evalcore.records import Number
+from evalcore.formats import JsonFields, hash_document
+from evalcore.records import TokenCount
 from ngramscan.errors import InputError
 
 _RULE = "score"
 
 
-class _Evaluation(msgspec.Struct, frozen=True):
+class _EverEvaluation(msgspec.Struct, frozen=True):
     score: Any = None
     is_correct: bool | None = None
 
 
-class _Input(msgspec.Struct, frozen=True):
+class _EverInput(msgspec.Struct, frozen=True):
     raw: Any = None
     reference: Any = None
 
@@ -41,27 +41,27 @@ class _Attribution(msgspec.Struct, frozen=True):
     is_terminal: bool = True
 
 
-class _Tokens(msgspec.Struct, frozen=True):
-    input_tokens: Number | None = None
-    output_tokens: Number | None = None
-    reasoning_tokens: Number | None = None
+class _EverTokens(msgspec.Struct, frozen=True):
+    input_tokens: TokenCount | None = None
+    output_tokens: TokenCount | None = None
+    reasoning_tokens: TokenCount | None = None
 
 
-class _Instance(msgspec.Struct):
+class _EverInstance(msgspec.Struct):
     evaluation_name: str
     model_id: str
     sample_id: str | int
-    evaluation: _Evaluation
+    evaluation: _EverEvaluation
     evaluation_id: str | None = None
     evaluation_result_id: str | None = None
     sample_hash: str | None = None
-    input: _Input = _Input()
-    output: Fields | None = None
-    messages: list[Fields] | None = None
+    input: _EverInput = _EverInput()
+    output: JsonFields | None = None
+    messages: list[JsonFields] | None = None
     answer_attribution: list[_Attribution] | None = None
-    token_usage: _Tokens | None = None
+    token_usage: _EverTokens | None = None
     error: str | None = None
-    metadata: Fields | None = None
+    metadata: JsonFields | None = None
 
     def hash(self) -> str | None:
         """Return the hash of the problem; if it is not recorded, as the project's tools make it."""
@@ -73,8 +73,10 @@ class _Instance(msgspec.Struct):
 
     def answer(self) -> str | None:
         """Return the answer that was found last, if any was."""
-        found = [one for one in self.answer_attribution or () if one.is_terminal]
-        return None if not found else one_line(found[-1].extracted_value)
+        terminal_answers = [
+            attribution for attribution in self.answer_attribution or () if attribution.is_terminal
+        ]
+        return None if not terminal_answers else one_line(terminal_answers[-1].extracted_value)
 
     def replies(self) -> list[str]:
         """Return the texts of the model; of a conversation, its last."""
@@ -82,19 +84,23 @@ class _Instance(msgspec.Struct):
             raw = self.output.get("raw")
             texts = raw if isinstance(raw, list) else [raw]
             return [text for text in texts if isinstance(text, str)]
-        said = [one.get("content") for one in self.messages or () if one.get("role") == "assistant"]
-        return [text for text in said[-1:] if isinstance(text, str)]
+        replies = [
+            message.get("content")
+            for message in self.messages or ()
+            if message.get("role") == "assistant"
+        ]
+        return [text for text in replies[-1:] if isinstance(text, str)]
 
 
 def read_every_eval_ever(file: LogFile) -> Log:
     """Read a file of samples: one rule, or one per metric if samples have several."""
-    instances = [(place, decode(place, line, _Instance)) for place, line in file.lines()]
+    instances = [(place, decode(place, line, _EverInstance)) for place, line in file.lines()]
     if not instances:
         raise InputError(file.path, "it is empty; expected one line per sample")
     log, scores = Log(), list[Recorded]()
     rules = _rules([instance for _, instance in instances])
     has_answers = any(instance.answer() is not None for _, instance in instances)
-    names: dict[tuple[str, str, str | None], Fields] = {}
+    names: dict[tuple[str, str, str | None], JsonFields] = {}
     for (place, instance), rule in zip(instances, rules, strict=True):
         run = (instance.evaluation_name, instance.model_id, instance.evaluation_id)
         if run not in names:
@@ -111,18 +117,30 @@ def read_every_eval_ever(file: LogFile) -> Log:
     return log
 
 
-def _rules(instances: Sequence[_Instance]) -> list[str]:
+def _rules(instances: Sequence[_EverInstance]) -> list[str]:
     """Return the rule of each line: the name of its metric, if a sample has several."""
     keys = [
-        (one.evaluation_name, one.model_id, one.evaluation_id, str(one.sample_id))
-        for one in instances
+        (
+            instance.evaluation_name,
+            instance.model_id,
+            instance.evaluation_id,
+            str(instance.sample_id),
+        )
+        for instance in instances
     ]
     is_repeated = max(Counter(keys).values()) > 1
-    return [one.evaluation_result_id or _RULE if is_repeated else _RULE for one in instances]
+    return [
+        instance.evaluation_result_id or _RULE if is_repeated else _RULE for instance in instances
+    ]
 
 
 def _score(
-    file: LogFile, place: str, instance: _Instance, rule: str, names: Fields, has_answers: bool
+    file: LogFile,
+    place: str,
+    instance: _EverInstance,
+    rule: str,
+    names: JsonFields,
+    has_answers: bool,
 ) -> Recorded:
     evaluation = instance.evaluation
     score = evaluation.is_correct if evaluation.score is None else evaluation.score
@@ -134,8 +152,8 @@ def _score(
     return Recorded(row, instance.replies(), has_answers, *failure)
 
 
-def _usage(instance: _Instance, names: Fields) -> UsageRow:
-    tokens = instance.token_usage or _Tokens()
+def _usage(instance: _EverInstance, names: JsonFields) -> UsageRow:
+    tokens = instance.token_usage or _EverTokens()
     return UsageRow(
         **names,
         prompt_tokens=tokens.input_tokens,

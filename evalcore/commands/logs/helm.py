@@ -21,7 +21,7 @@ from evalcore.commands.logs.readers import (
     failure_of_ending,
     one_line,
 )
-from evalcore.formats import Fields, hash_document
+from evalcore.formats import JsonFields, hash_document
 from ngramscan.errors import InputError, some_of
 from ngramscan.messages import OptionUse, counted
 
@@ -34,7 +34,7 @@ _CORRECTNESS = re.compile(
 
 
 class _Stat(msgspec.Struct, frozen=True):
-    name: Fields
+    name: JsonFields
     count: float = 0
     sum: Any = None
     mean: Any = None
@@ -47,11 +47,11 @@ class _Stat(msgspec.Struct, frozen=True):
         return self.sum / self.count if self.mean is None else self.mean
 
 
-class _Instance(msgspec.Struct, frozen=True):
+class _HelmInstance(msgspec.Struct, frozen=True):
     instance_id: str
     stats: list[_Stat]
     train_trial_index: int = 0
-    perturbation: Fields | None = None
+    perturbation: JsonFields | None = None
 
 
 class _Adapter(msgspec.Struct, frozen=True):
@@ -59,36 +59,36 @@ class _Adapter(msgspec.Struct, frozen=True):
     model: str | None = None
 
 
-class _Run(msgspec.Struct, frozen=True):
+class _HelmRun(msgspec.Struct, frozen=True):
     name: str
     adapter_spec: _Adapter = _Adapter()
 
 
 class _Request(msgspec.Struct, frozen=True):
-    instance: Fields
+    instance: JsonFields
     train_trial_index: int = 0
-    result: Fields | None = None
+    result: JsonFields | None = None
 
 
-class _State(msgspec.Struct, frozen=True):
+class _HelmState(msgspec.Struct, frozen=True):
     request_states: list[_Request]
 
 
-_Key = tuple[str, int]
+_HelmKey = tuple[str, int]
 """The id of an instance, and the number of the trial with other examples in the prompt."""
 
 
 def read_helm(file: LogFile) -> Log:
     """Read the statistics of a run, with its answers if they are beside them."""
     log = Log()
-    instances = [(place, decode(place, line, _Instance)) for place, line in file.lines()]
+    instances = [(place, decode(place, line, _HelmInstance)) for place, line in file.lines()]
     stats = _stats_of(instances, log)
     if not stats:
         raise InputError(file.path, "it has no instances, so there is nothing to read")
     run = _read_run(file)
     dataset, in_name = _split_name(run.name)
     model = run.adapter_spec.model or in_name.get("model")
-    notes: list[Fields | None] = [in_name, {"method": run.adapter_spec.method}]
+    notes: list[JsonFields | None] = [in_name, {"method": run.adapter_spec.method}]
     names = file.names(None, notes, dataset=dataset, model=model)
     log.rules = {name for values in stats.values() for name in values}
     rules = [*file.wanted] or sorted(filter(_CORRECTNESS.fullmatch, log.rules))
@@ -104,31 +104,35 @@ def read_helm(file: LogFile) -> Log:
     for key, values in stats.items():
         instance, trial = key
         identity = {**names, "id": instance, "epoch": trial + 1 if has_trials else None}
-        own = requests.get(key, ())
-        scored = identity | {"hash": _hash_of(own[0].instance) if own else None}
-        scores += _scores(file, scored, values, rules, own[0] if len(own) == 1 else None)
+        own_requests = requests.get(key, ())
+        scored = identity | {"hash": _hash_of(own_requests[0].instance) if own_requests else None}
+        scores += _scores(
+            file, scored, values, rules, own_requests[0] if len(own_requests) == 1 else None
+        )
         log.usage.append(_usage(identity, values))
     add_scores(log, file, scores)
     return log
 
 
-def _stats_of(instances: Iterable[tuple[str, _Instance]], log: Log) -> dict[_Key, dict[str, Any]]:
+def _stats_of(
+    instances: Iterable[tuple[str, _HelmInstance]], log: Log
+) -> dict[_HelmKey, dict[str, Any]]:
     """Return the statistics of each instance, which several metrics list apart."""
-    found: dict[_Key, dict[str, Any]] = {}
+    stats: dict[_HelmKey, dict[str, Any]] = {}
     perturbed = Counter[str]()
     for place, instance in instances:
         if instance.perturbation:
             perturbed[instance.instance_id] += 1
             continue
-        values = found.setdefault((instance.instance_id, instance.train_trial_index), {})
+        values = stats.setdefault((instance.instance_id, instance.train_trial_index), {})
         _add_stats(place, instance, values)
     if perturbed:
         said = counted(len(perturbed), "instance")
         log.notices.append(f"{said} also in perturbed forms, which are not read")
-    return found
+    return stats
 
 
-def _add_stats(place: str, instance: _Instance, values: dict[str, Any]) -> None:
+def _add_stats(place: str, instance: _HelmInstance, values: dict[str, Any]) -> None:
     """Add the statistics of an instance; raise an InputError if its answer has two verdicts."""
     for stat in instance.stats:
         name, value = str(stat.name.get("name")), stat.value
@@ -139,23 +143,27 @@ def _add_stats(place: str, instance: _Instance, values: dict[str, Any]) -> None:
         values[name] = before if value is None else value
 
 
-def _read_run(file: LogFile) -> _Run:
+def _read_run(file: LogFile) -> _HelmRun:
     path = file.path.with_name("run_spec.json")
     if path.is_file():
-        return file.read_json(path, _Run)
-    return _Run(file.path.absolute().parent.name)
+        return file.read_json(path, _HelmRun)
+    return _HelmRun(file.path.absolute().parent.name)
 
 
 def _split_name(name: str) -> tuple[str, dict[str, str]]:
     """Return the name of a run without its model and method, and these."""
     scenario, _, arguments = name.partition(":")
-    given = [argument.partition("=") for argument in arguments.split(",") if argument]
+    parsed_arguments = [argument.partition("=") for argument in arguments.split(",") if argument]
     aside = {"model", "model_deployment", "method"}
-    kept = ",".join(f"{key}{mark}{value}" for key, mark, value in given if key not in aside)
-    return ":".join(filter(None, (scenario, kept))), {key: value for key, _, value in given}
+    scenario_arguments = ",".join(
+        f"{key}{mark}{value}" for key, mark, value in parsed_arguments if key not in aside
+    )
+    return ":".join(filter(None, (scenario, scenario_arguments))), {
+        key: value for key, _, value in parsed_arguments
+    }
 
 
-def _read_requests(file: LogFile, log: Log) -> Mapping[_Key, list[_Request]]:
+def _read_requests(file: LogFile, log: Log) -> Mapping[_HelmKey, list[_Request]]:
     """Return the requests of each instance, one or one per choice."""
     path = file.path.with_name("scenario_state.json")
     if not path.is_file():
@@ -163,15 +171,15 @@ def _read_requests(file: LogFile, log: Log) -> Mapping[_Key, list[_Request]]:
             f"no {path.name} in the same folder, so empty replies and refusals are unknown"
         )
         return {}
-    requests: dict[_Key, list[_Request]] = {}
-    for request in file.read_json(path, _State).request_states:
+    requests: dict[_HelmKey, list[_Request]] = {}
+    for request in file.read_json(path, _HelmState).request_states:
         if not request.instance.get("perturbation"):
             key = (str(request.instance.get("id")), request.train_trial_index)
             requests.setdefault(key, []).append(request)
     return requests
 
 
-def _hash_of(instance: Fields) -> str | None:
+def _hash_of(instance: JsonFields) -> str | None:
     """Return the hash of a problem and its references, which may be choices in any order."""
     text = (instance.get("input") or {}).get("text")
     references = [
@@ -183,7 +191,7 @@ def _hash_of(instance: Fields) -> str | None:
 
 def _scores(
     file: LogFile,
-    names: Fields,
+    names: JsonFields,
     values: Mapping[str, Any],
     rules: Iterable[str],
     request: _Request | None,
@@ -197,14 +205,14 @@ def _scores(
         yield Recorded(row, replies, False, *_failure_of(result, completions))
 
 
-def _failure_of(result: Fields, completions: list[Fields]) -> tuple[str, str]:
+def _failure_of(result: JsonFields, completions: list[JsonFields]) -> tuple[str, str]:
     if result.get("success") is False:
         return "error", f"error: {one_line(result.get('error'))[:200]}"
     stops = [(completion.get("finish_reason") or {}).get("reason") for completion in completions]
     return failure_of_ending(stops[0]) if len(stops) == 1 else ("", "")
 
 
-def _usage(names: Fields, values: Mapping[str, Any]) -> UsageRow:
+def _usage(names: JsonFields, values: Mapping[str, Any]) -> UsageRow:
     n_prompt, n_output = values.get("num_prompt_tokens"), values.get("num_output_tokens")
     n_output = values.get("num_completion_tokens") if n_output is None else n_output
     return UsageRow(

@@ -30,8 +30,8 @@ from evalcore.commands.logs.readers import (
     to_number,
 )
 from evalcore.finish_reasons import Ending, classify_finish_reason
-from evalcore.formats import Fields, hash_document
-from evalcore.records import Number
+from evalcore.formats import JsonFields, hash_document
+from evalcore.records import TokenCount
 from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError, some_of
 from ngramscan.messages import counted
@@ -56,7 +56,7 @@ _ATTACHMENT = re.compile(r"attachment://(\w+)")
 _REPLACED = "{} left out, since a later one replaced it"
 
 
-class _Plan(msgspec.Struct, frozen=True):
+class _InspectPlan(msgspec.Struct, frozen=True):
     """Fields of `dataset`, `config` and `results`: the samples of the run, and its scorers."""
 
     sample_ids: list[str | int] | None = None
@@ -64,9 +64,9 @@ class _Plan(msgspec.Struct, frozen=True):
     epochs: int | None = None
     epochs_reducer: list[str] | str | None = None
     total_samples: int | None = None
-    scorer: Fields | str | None = None
+    scorer: JsonFields | str | None = None
     """The only scorer of a log of version 1."""
-    scores: list[Fields] | None = None
+    scores: list[JsonFields] | None = None
 
 
 class _Eval(msgspec.Struct):
@@ -76,47 +76,47 @@ class _Eval(msgspec.Struct):
     run_id: str | None = None
     task_id: str | None = None
     created: str | None = None
-    task_args: Fields | None = None
-    metadata: Fields | None = None
-    dataset: _Plan = _Plan()
-    config: _Plan = _Plan()
-    scorers: list[Fields] | None = None
+    task_args: JsonFields | None = None
+    metadata: JsonFields | None = None
+    dataset: _InspectPlan = _InspectPlan()
+    config: _InspectPlan = _InspectPlan()
+    scorers: list[JsonFields] | None = None
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    input_tokens: Number | None = None
-    input_tokens_cache_read: Number | None = None
-    input_tokens_cache_write: Number | None = None
-    output_tokens: Number | None = None
-    reasoning_tokens: Number | None = None
+    input_tokens: TokenCount | None = None
+    input_tokens_cache_read: TokenCount | None = None
+    input_tokens_cache_write: TokenCount | None = None
+    output_tokens: TokenCount | None = None
+    reasoning_tokens: TokenCount | None = None
 
 
-class _Choice(msgspec.Struct, frozen=True):
+class _InspectChoice(msgspec.Struct, frozen=True):
     stop_reason: str | None = None
-    message: Fields = {}
+    message: JsonFields = {}
 
 
-class _Output(msgspec.Struct, frozen=True):
-    choices: list[_Choice] | None = None
+class _InspectOutput(msgspec.Struct, frozen=True):
+    choices: list[_InspectChoice] | None = None
     completion: str | None = None
     error: str | None = None
 
 
-class _Key(msgspec.Struct):
+class _SampleKey(msgspec.Struct):
     id: str | int
     epoch: int = 1
 
 
-class _Sample(_Key):
-    output: _Output = _Output()
-    scores: dict[str, Fields | None] | None = None
-    score: Fields | None = None
+class _InspectSample(_SampleKey):
+    output: _InspectOutput = _InspectOutput()
+    scores: dict[str, JsonFields | None] | None = None
+    score: JsonFields | None = None
     """The only score in a log of version 1."""
-    error: Fields | str | None = None  # errors that a later attempt made good are elsewhere
-    limit: Fields | str | None = None
+    error: JsonFields | str | None = None  # errors that a later attempt made good are elsewhere
+    limit: JsonFields | str | None = None
     invalidation: Any = None
     model_usage: dict[str, _Usage] | None = None
-    metadata: Fields | None = None
+    metadata: JsonFields | None = None
     input: Any = ""
     target: Any = ""
     choices: list[Any] | None = None
@@ -138,10 +138,10 @@ class _Sample(_Key):
     def with_attachments(self, text: str) -> str:
         """Return a text with what it refers to in its place."""
         texts = self.attachments or {}
-        return _ATTACHMENT.sub(lambda found: str(texts.get(found[1], found[0])), text)
+        return _ATTACHMENT.sub(lambda reference: str(texts.get(reference[1], reference[0])), text)
 
 
-class _Verdict(NamedTuple):
+class _InspectVerdict(NamedTuple):
     value: Any = None
     answer: str | None = None
     unscored_reason: str = ""
@@ -152,7 +152,11 @@ def _problem_texts(messages: Any) -> list[str]:
     if not isinstance(messages, list):
         return [_identity_of(messages)]
     fields = [message if isinstance(message, dict) else {} for message in messages]
-    return [_identity_of(one.get("content")) for one in fields if one.get("role") != "system"]
+    return [
+        _identity_of(message_fields.get("content"))
+        for message_fields in fields
+        if message_fields.get("role") != "system"
+    ]
 
 
 def _identity_of(content: Any) -> str:
@@ -172,18 +176,18 @@ def _text_of(content: Any) -> str | None:
     return None if parts and not texts else "\n".join(texts)
 
 
-class _Header(msgspec.Struct):
+class _InspectHeader(msgspec.Struct):
     eval: _Eval
     status: str = "unknown"
-    results: _Plan | None = None
-    samples: list[_Sample] | None = None
+    results: _InspectPlan | None = None
+    samples: list[_InspectSample] | None = None
 
 
 def read_inspect(file: LogFile) -> Log:
     """Read a log of Inspect, a zip file or JSON."""
     log = Log()
     is_zip = file.path.suffix == ".eval"
-    header = _read_zip(file, log) if is_zip else file.read_json(file.path, _Header)
+    header = _read_zip(file, log) if is_zip else file.read_json(file.path, _InspectHeader)
     about, samples = header.eval, _latest_attempts(header.samples or [], log)
     ids, epochs = about.dataset.sample_ids or [], about.config.epochs or 1
     if not samples:
@@ -192,7 +196,9 @@ def read_inspect(file: LogFile) -> Log:
     names = file.names(run, notes, dataset=about.task, model=about.model)
     # In the order of the benchmark; samples are logged in the order in which they end.
     places = {str(id_): number for number, id_ in enumerate(ids)}
-    samples.sort(key=lambda one: (places.get(str(one.id), len(ids)), str(one.id), one.epoch))
+    samples.sort(
+        key=lambda sample: (places.get(str(sample.id), len(ids)), str(sample.id), sample.epoch)
+    )
     parts = _parts_of_scores(header, samples)
     verdicts = [_verdicts(header, sample, parts) for sample in samples]
     rules = _rules_of(header, verdicts, parts)
@@ -200,16 +206,21 @@ def read_inspect(file: LogFile) -> Log:
         raise InputError(file.path, "it has no scores; `inspect score` adds them")
     log.rules = set(rules)
     answered = {
-        rule for found in verdicts for rule, verdict in found.items() if verdict.answer is not None
+        rule
+        for sample_verdicts in verdicts
+        for rule, verdict in sample_verdicts.items()
+        if verdict.answer is not None
     }
     is_repeated = epochs > 1 or len({sample.epoch for sample in samples}) > 1
     scores = list[Recorded]()
-    for sample, found in zip(samples, verdicts, strict=True):
+    for sample, sample_verdicts in zip(samples, verdicts, strict=True):
         names |= {"id": str(sample.id), "epoch": sample.epoch if is_repeated else None}
         place = f"{file.path}: metadata of sample {sample.id}, epoch {sample.epoch}"
         cluster = read_cluster(place, sample.metadata or {}, file.cluster)
         scored = names | {"hash": sample.hash(), "cluster": cluster}
-        scores += _scores(file, sample, found, scored, filter(file.wants, rules), answered)
+        scores += _scores(
+            file, sample, sample_verdicts, scored, filter(file.wants, rules), answered
+        )
         log.usage.append(_usage_row(names, (sample.model_usage or {}).get(about.model)))
     log.notices += _describe_run(header, len(samples), is_repeated)
     log.notices += _describe_values(file, verdicts, parts)
@@ -217,29 +228,31 @@ def read_inspect(file: LogFile) -> Log:
     return log
 
 
-def _latest_attempts(samples: Sequence[_Sample], log: Log) -> list[_Sample]:
+def _latest_attempts(samples: Sequence[_InspectSample], log: Log) -> list[_InspectSample]:
     """Leave out attempts that failed and were repeated; a notice counts them."""
-    attempts: dict[tuple[str, int], list[_Sample]] = {}
+    attempts: dict[tuple[str, int], list[_InspectSample]] = {}
     n_replaced = 0
     for sample in samples:
-        kept = attempts.setdefault((str(sample.id), sample.epoch), [])
-        if kept and kept[-1].error:
-            kept.pop()
+        attempts_of_sample = attempts.setdefault((str(sample.id), sample.epoch), [])
+        if attempts_of_sample and attempts_of_sample[-1].error:
+            attempts_of_sample.pop()
             n_replaced += 1
-        kept.append(sample)
+        attempts_of_sample.append(sample)
     if n_replaced:
         log.notices.append(_REPLACED.format(counted(n_replaced, "earlier attempt")))
-    return [sample for kept in attempts.values() for sample in kept]
+    return [sample for attempts_of_sample in attempts.values() for sample in attempts_of_sample]
 
 
-def _scores_of(header: _Header, sample: _Sample) -> Mapping[str, Fields | None]:
+def _scores_of(header: _InspectHeader, sample: _InspectSample) -> Mapping[str, JsonFields | None]:
     """Return the scores of a sample by scorer; in version 1, it has one without a name."""
     if sample.scores is not None or sample.score is None:
         return sample.scores or {}
     return {next(iter(_planned_rules(header)), "score"): sample.score}
 
 
-def _parts_of_scores(header: _Header, samples: Sequence[_Sample]) -> dict[str, dict[str, None]]:
+def _parts_of_scores(
+    header: _InspectHeader, samples: Sequence[_InspectSample]
+) -> dict[str, dict[str, None]]:
     """Return the names of the values of each scorer that gives several, as a dict or a list."""
     parts: dict[str, dict[str, None]] = {}
     for sample in samples:
@@ -259,33 +272,33 @@ def _values_of(value: Any) -> dict[str, Any]:
 
 
 def _verdicts(
-    header: _Header, sample: _Sample, parts: Mapping[str, Iterable[str]]
-) -> dict[str, _Verdict]:
+    header: _InspectHeader, sample: _InspectSample, parts: Mapping[str, Iterable[str]]
+) -> dict[str, _InspectVerdict]:
     """Return the verdicts by rule; a score with several values counts as several."""
-    found: dict[str, _Verdict] = {}
+    verdicts: dict[str, _InspectVerdict] = {}
     for scorer, score in _scores_of(header, sample).items():
         fields = score or {}
         value, answer = fields.get("value"), fields.get("answer")
         reason = one_line((fields.get("metadata") or {}).get("unscored_reason") or "")
-        verdict = _Verdict(value, None if answer is None else str(answer), reason)
+        verdict = _InspectVerdict(value, None if answer is None else str(answer), reason)
         values = _values_of(value)
         if not values and scorer in parts and _is_absent(value):
             values = dict.fromkeys(parts[scorer])  # the whole sample is unscored
         if values or isinstance(value, dict | list):
             named = {f"{scorer}.{name}": part for name, part in values.items()}
-            found |= {rule: verdict._replace(value=part) for rule, part in named.items()}
+            verdicts |= {rule: verdict._replace(value=part) for rule, part in named.items()}
         else:
-            found[scorer] = verdict
-    return found
+            verdicts[scorer] = verdict
+    return verdicts
 
 
 def _is_absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _planned_rules(header: _Header) -> list[str]:
+def _planned_rules(header: _InspectHeader) -> list[str]:
     """Return the scorers that the run was given, or that its results name."""
-    results = header.results or _Plan()
+    results = header.results or _InspectPlan()
     only = results.scorer.get("name") if isinstance(results.scorer, dict) else results.scorer
     named = [
         scorer.get("name") for scorer in (*(header.eval.scorers or ()), *(results.scores or ()))
@@ -295,13 +308,13 @@ def _planned_rules(header: _Header) -> list[str]:
 
 
 def _rules_of(
-    header: _Header, verdicts: Iterable[Iterable[str]], parts: Mapping[str, Iterable[str]]
+    header: _InspectHeader, verdicts: Iterable[Iterable[str]], parts: Mapping[str, Iterable[str]]
 ) -> list[str]:
-    found = dict.fromkeys(rule for rules in verdicts for rule in rules)
-    return [*found] or [rule for rule in _planned_rules(header) if rule not in parts]
+    rules_in_samples = dict.fromkeys(rule for rules in verdicts for rule in rules)
+    return [*rules_in_samples] or [rule for rule in _planned_rules(header) if rule not in parts]
 
 
-def _usage_row(names: Fields, used: _Usage | None) -> UsageRow:
+def _usage_row(names: JsonFields, used: _Usage | None) -> UsageRow:
     used = used or _Usage()  # a grader has its own
     cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
     return UsageRow(
@@ -312,14 +325,14 @@ def _usage_row(names: Fields, used: _Usage | None) -> UsageRow:
     )
 
 
-def _describe_run(header: _Header, n_samples: int, is_repeated: bool) -> Iterator[str]:
+def _describe_run(header: _InspectHeader, n_samples: int, is_repeated: bool) -> Iterator[str]:
     """Describe what the log lacks, and how its own results differ from these scores."""
     about = header.eval
     if header.status == "started":
         yield "the run was killed, or has not ended; its log is read as far as it goes"
     elif header.status != "success":
         yield f"the run did not succeed: its status is {header.status!r}"
-    planned = (header.results or _Plan()).total_samples
+    planned = (header.results or _InspectPlan()).total_samples
     if planned is None:
         n_problems = len(about.dataset.sample_ids or ()) or about.dataset.samples or 0
         planned = n_problems * (about.config.epochs or 1)
@@ -334,7 +347,7 @@ def _describe_run(header: _Header, n_samples: int, is_repeated: bool) -> Iterato
 
 def _describe_values(
     file: LogFile,
-    verdicts: Sequence[Mapping[str, _Verdict]],
+    verdicts: Sequence[Mapping[str, _InspectVerdict]],
     parts: Mapping[str, Iterable[str]],
 ) -> Iterator[str]:
     """Describe lists and letters, which are not plain numbers."""
@@ -345,8 +358,8 @@ def _describe_values(
             yield f"scores of {scorer} are lists; as in Inspect, each place is kept apart: {rules}"
     values = Counter(
         verdict.value
-        for found in verdicts
-        for rule, verdict in found.items()
+        for sample_verdicts in verdicts
+        for rule, verdict in sample_verdicts.items()
         if file.wants(rule) and isinstance(verdict.value, str)
     )
     for letter, meaning in (("P", "partly correct), read as 0.5"), ("N", "no answer), read as 0")):
@@ -363,21 +376,21 @@ def _name_run(about: _Eval, stem: str) -> str:
     return run
 
 
-def _read_zip(file: LogFile, log: Log) -> _Header:
-    header: _Header | None = None
-    samples, listed, journal = list[_Sample](), list[_Key](), dict[str, bytes]()
-    damaged = list[_Sample]()  # filled while the others are read
+def _read_zip(file: LogFile, log: Log) -> _InspectHeader:
+    header: _InspectHeader | None = None
+    samples, listed, journal = list[_InspectSample](), list[_SampleKey](), dict[str, bytes]()
+    damaged = list[_InspectSample]()  # filled while the others are read
     for place, name, content in _members(file, log, damaged):
         if name == "header.json":
-            header = decode(place, content, _Header)
+            header = decode(place, content, _InspectHeader)
         elif name == "summaries.json":
-            listed = decode(place, content, list[_Key])
+            listed = decode(place, content, list[_SampleKey])
         elif name.startswith("_journal/"):
             journal[name] = content
         elif (error := _json_error(content)) and (broken := _damaged_sample(name, error)):
             damaged.append(broken)
         else:
-            samples.append(decode(place, content, _Sample))
+            samples.append(decode(place, content, _InspectSample))
     samples += _unknown_samples(file, log, damaged, n_others=len(samples))
     if header is None:
         return _read_journal(file, journal, samples)
@@ -387,7 +400,7 @@ def _read_zip(file: LogFile, log: Log) -> _Header:
 
 
 def _refuse_missing_samples(
-    file: LogFile, listed: Sequence[_Key], samples: Sequence[_Sample]
+    file: LogFile, listed: Sequence[_SampleKey], samples: Sequence[_InspectSample]
 ) -> None:
     """Raise an InputError if an archive lacks a sample that its summaries list."""
     present = {_key_of(sample) for sample in samples}
@@ -397,30 +410,33 @@ def _refuse_missing_samples(
             raise InputError(file.path, f"it {lacks}, so it is incomplete; copy it again")
 
 
-def _read_journal(file: LogFile, journal: Mapping[str, bytes], samples: list[_Sample]) -> _Header:
+def _read_journal(
+    file: LogFile, journal: Mapping[str, bytes], samples: list[_InspectSample]
+) -> _InspectHeader:
     """Return what a run that was killed had written: its start, samples, summaries of others."""
     if _START not in journal:
         problem = f"it has no header.json and no {_START}, so it is incomplete; copy it again"
         raise InputError(file.path, problem)
-    header = decode(f"{file.path}:{_START}", journal[_START], _Header)
+    header = decode(f"{file.path}:{_START}", journal[_START], _InspectHeader)
     present = {_key_of(sample) for sample in samples}
     for name, content in journal.items():
         if name != _START:
-            summaries = decode(f"{file.path}:{name}", content, list[_Sample])
-            for one in summaries:
-                one.input = ""  # may be shortened, so that its hash would be that of no document
-            samples += [one for one in summaries if _key_of(one) not in present]
+            summaries = decode(f"{file.path}:{name}", content, list[_InspectSample])
+            for summary in summaries:
+                # It may be shortened, so that its hash would be that of no document.
+                summary.input = ""
+            samples += [summary for summary in summaries if _key_of(summary) not in present]
     header.status, header.samples = "started", samples
     return header
 
 
-def _key_of(key: _Key) -> tuple[str, int]:
+def _key_of(key: _SampleKey) -> tuple[str, int]:
     return str(key.id), key.epoch
 
 
 def _unknown_samples(
-    file: LogFile, log: Log, damaged: Sequence[_Sample], n_others: int
-) -> Sequence[_Sample]:
+    file: LogFile, log: Log, damaged: Sequence[_InspectSample], n_others: int
+) -> Sequence[_InspectSample]:
     """Return damaged samples, with a notice; raise an InputError if there are no others."""
     listed = some_of(f"{sample.id}, epoch {sample.epoch}" for sample in damaged)
     if not damaged:
@@ -431,7 +447,9 @@ def _unknown_samples(
     return damaged
 
 
-def _members(file: LogFile, log: Log, damaged: list[_Sample]) -> Iterator[tuple[str, str, bytes]]:
+def _members(
+    file: LogFile, log: Log, damaged: list[_InspectSample]
+) -> Iterator[tuple[str, str, bytes]]:
     """Yield the members that are read; of several of one name the last, which replaced others.
 
     Samples that can't be decompressed are added to the `damaged` ones.
@@ -440,8 +458,10 @@ def _members(file: LogFile, log: Log, damaged: list[_Sample]) -> Iterator[tuple[
     try:
         with file.path.open("rb") as opened, unchanged_while_read(opened, file.path):
             archive = zipfile.ZipFile(opened)
-            written = [one.filename for one in archive.infolist() if _IS_READ(one.filename)]
-            if n_replaced := len(written) - len(set(written)):
+            member_names = [
+                member.filename for member in archive.infolist() if _IS_READ(member.filename)
+            ]
+            if n_replaced := len(member_names) - len(set(member_names)):
                 log.notices.append(_REPLACED.format(counted(n_replaced, "earlier attempt")))
             for name, member in archive.NameToInfo.items():
                 if not _IS_READ(name):
@@ -481,27 +501,27 @@ def _json_error(content: bytes) -> ValueError | None:
     return None
 
 
-def _damaged_sample(name: str, error: Exception) -> _Sample | None:
+def _damaged_sample(name: str, error: Exception) -> _InspectSample | None:
     """Return a sample with nothing but its id and an error; None if a member is something else."""
-    found = _SAMPLE.fullmatch(name)
-    if found is None:
+    member_name = _SAMPLE.fullmatch(name)
+    if member_name is None:
         return None
     problem = f"damaged in the log ({one_line(error) or 'truncated'})"
-    return _Sample(id=found["id"], epoch=int(found["epoch"]), error=problem)
+    return _InspectSample(id=member_name["id"], epoch=int(member_name["epoch"]), error=problem)
 
 
 def _scores(
     file: LogFile,
-    sample: _Sample,
-    verdicts: Mapping[str, _Verdict],
-    names: Fields,
+    sample: _InspectSample,
+    verdicts: Mapping[str, _InspectVerdict],
+    names: JsonFields,
     rules: Iterable[str],
     answered: set[str],
 ) -> Iterator[Recorded]:
     """Yield one score per rule, even if an error left the sample without scores."""
     reply = _reply_of(sample)
     for rule in rules:
-        verdict = verdicts.get(rule, _Verdict())
+        verdict = verdicts.get(rule, _InspectVerdict())
         place = f"{file.path}: sample {sample.id}, epoch {sample.epoch}, {rule} {verdict.value!r}"
         value = to_number(place, verdict.value, file.scale)
         reason = f"recorded as {verdict.value}" if rule in verdicts else "no score"
@@ -513,7 +533,7 @@ def _scores(
         yield Recorded(row, [] if reply is None else [reply], is_sought, failure, cause)
 
 
-def _reply_of(sample: _Sample) -> str | None:
+def _reply_of(sample: _InspectSample) -> str | None:
     """Return the text of the reply; None if there is none, or if it is not a text."""
     output = sample.output
     if not output.choices or output.choices[0].message.get("tool_calls"):
@@ -522,9 +542,9 @@ def _reply_of(sample: _Sample) -> str | None:
     return output.completion if text is None else sample.with_attachments(text)
 
 
-def _failure_of(sample: _Sample) -> tuple[str, str]:
+def _failure_of(sample: _InspectSample) -> tuple[str, str]:
     """Return the kind and the cause of a failure that the log records, or two empty texts."""
-    output, choice = sample.output, (sample.output.choices or [_Choice()])[0]
+    output, choice = sample.output, (sample.output.choices or [_InspectChoice()])[0]
     error = one_line(_named_in(sample.error, "message"))[:200]
     limit = _named_in(sample.limit, "type")
     ending, incomplete = classify_finish_reason(choice.stop_reason)
@@ -540,6 +560,6 @@ def _failure_of(sample: _Sample) -> tuple[str, str]:
     return next(((kind, cause) for kind, cause in causes if cause), ("", ""))
 
 
-def _named_in(field: Fields | str | None, name: str) -> str:
+def _named_in(field: JsonFields | str | None, name: str) -> str:
     """Return a part of a field; summaries have only that part, as text."""
     return str(field.get(name)) if isinstance(field, dict) else field or ""

@@ -67,7 +67,7 @@ def shape_of(path: Path) -> Shape | None:
 
 
 @dataclass(frozen=True)
-class Form:
+class FileForm:
     """The shape, some fields and the name that the files of a kind share."""
 
     shape: Shape
@@ -76,11 +76,11 @@ class Form:
 
 
 @dataclass(frozen=True)
-class Kind:
+class LogKind:
     """A kind of files."""
 
     name: str
-    forms: tuple[Form, ...]
+    forms: tuple[FileForm, ...]
     layout: str = ""
     """The value of the option `layout` that asks for it; empty if it can't be read."""
     reader: Callable[[LogFile], Log] | None = None
@@ -96,79 +96,79 @@ class Beginning:
     shape: Shape
     fields: Collection[str] = field(default_factory=frozenset)
 
-    def has(self, form: Form) -> bool:
+    def has(self, form: FileForm) -> bool:
         """Tell whether the file has a form."""
         has_fields = set(form.fields) <= set(self.fields)
         is_named = fnmatch(unpacked_path(self.path).name, form.name)
         return self.shape == form.shape and has_fields and is_named
 
 
-INSPECT = Kind(
+INSPECT = LogKind(
     "a log of Inspect",
-    (Form(Shape.ARCHIVE), Form(Shape.OBJECT, ("eval", "status"))),
+    (FileForm(Shape.ARCHIVE), FileForm(Shape.OBJECT, ("eval", "status"))),
     "inspect",
     read_inspect,
 )
-LM_EVAL = Kind(
+LM_EVAL = LogKind(
     "samples of lm-evaluation-harness",
-    (Form(Shape.ROWS, ("doc_id", "filtered_resps")),),
+    (FileForm(Shape.ROWS, ("doc_id", "filtered_resps")),),
     "lm-eval",
     read_lm_eval,
 )
-EVERY_EVAL_EVER = Kind(
+EVERY_EVAL_EVER = LogKind(
     "samples of Every Eval Ever",
-    (Form(Shape.ROWS, ("schema_version", "sample_id", "evaluation")),),
+    (FileForm(Shape.ROWS, ("schema_version", "sample_id", "evaluation")),),
     "every-eval-ever",
     read_every_eval_ever,
 )
-HELM = Kind(
+HELM = LogKind(
     "statistics per instance of HELM",
     (
-        Form(Shape.ROWS, ("instance_id", "stats"), "per_instance_stats*"),
-        Form(Shape.ROWS, ("instance_id", "train_trial_index", "stats")),
+        FileForm(Shape.ROWS, ("instance_id", "stats"), "per_instance_stats*"),
+        FileForm(Shape.ROWS, ("instance_id", "train_trial_index", "stats")),
     ),
     "helm",
     read_helm,
 )
-LIGHTEVAL = Kind(
+LIGHTEVAL = LogKind(
     "details of lighteval",
     (
-        Form(Shape.TABLE, ("metric", "model_response")),
-        Form(Shape.TABLE, ("metrics", "predictions")),
-        Form(Shape.TABLE, name="details_*.parquet"),
+        FileForm(Shape.TABLE, ("metric", "model_response")),
+        FileForm(Shape.TABLE, ("metrics", "predictions")),
+        FileForm(Shape.TABLE, name="details_*.parquet"),
     ),
     "lighteval",
     read_lighteval,
 )
-OPENAI_EVALS = Kind(
+OPENAI_EVALS = LogKind(
     "events of OpenAI evals",
-    (Form(Shape.ROWS, ("spec",)), Form(Shape.ROWS, ("run_id", "event_id", "sample_id"))),
+    (FileForm(Shape.ROWS, ("spec",)), FileForm(Shape.ROWS, ("run_id", "event_id", "sample_id"))),
     "openai-evals",
     read_openai_evals,
 )
-PROMPTFOO = Kind(
+PROMPTFOO = LogKind(
     "results of promptfoo",
     (
-        Form(Shape.OBJECT, ("results", "shareableUrl")),
-        Form(Shape.OBJECT, ("results", "evalId")),
-        Form(Shape.OBJECT, ("results", "stats", "version")),
-        Form(Shape.ROWS, ("promptIdx", "testIdx")),
-        Form(Shape.ROWS, ("gradingResult", "success")),
+        FileForm(Shape.OBJECT, ("results", "shareableUrl")),
+        FileForm(Shape.OBJECT, ("results", "evalId")),
+        FileForm(Shape.OBJECT, ("results", "stats", "version")),
+        FileForm(Shape.ROWS, ("promptIdx", "testIdx")),
+        FileForm(Shape.ROWS, ("gradingResult", "success")),
     ),
     "promptfoo",
     read_promptfoo,
 )
 _ROW_FIELDS = ("dataset", "model", "method", "id", "rule")
-SCORES = Kind(
+SCORES = LogKind(
     "scores",
-    (Form(Shape.ROWS, _ROW_FIELDS), Form(Shape.TABLE, _ROW_FIELDS)),
+    (FileForm(Shape.ROWS, _ROW_FIELDS), FileForm(Shape.TABLE, _ROW_FIELDS)),
     "scores",
     read_score_rows,
 )
-LINES = Kind(
+LINES = LogKind(
     'lines of "id" and "correct"',
     tuple(
-        Form(shape, (id_name, value_name))
+        FileForm(shape, (id_name, value_name))
         for shape in (Shape.ROWS, Shape.TABLE)
         for id_name in ID_NAMES
         for value_name in VALUE_NAMES
@@ -176,60 +176,61 @@ LINES = Kind(
     "scores",
     read_score_rows,
 )
-OUTPUTS = Kind(
+OUTPUTS = LogKind(
     "outputs of models; `evalcore score` reads them",
-    (Form(Shape.ROWS, ("id", "output")), Form(Shape.ROWS, ("question_id", "output"))),
+    (FileForm(Shape.ROWS, ("id", "output")), FileForm(Shape.ROWS, ("question_id", "output"))),
 )
-OTHER_TABLES = Kind("scores", (Form(Shape.TABLE),), "scores", read_score_rows)
+OTHER_TABLES = LogKind("scores", (FileForm(Shape.TABLE),), "scores", read_score_rows)
 """Tables with a column for each method; or without a needed column, which their reader names."""
-UNKNOWN = Kind("not a known log", ())
-_HELM_PARTS = Kind(
+UNKNOWN = LogKind("not a known log", ())
+_HELM_PARTS = LogKind(
     "a file of a HELM run without scores, which are in per_instance_stats.json beside it",
     (
-        Form(Shape.OBJECT, ("adapter_spec", "request_states")),
-        Form(Shape.OBJECT, ("adapter_spec", "scenario_spec")),
-        Form(Shape.OBJECT, ("name", "description"), "scenario.json"),
-        Form(Shape.ROWS, ("name", "count"), "stats.json"),
-        Form(Shape.ROWS, ("input", "references"), "instances.json"),
-        Form(Shape.ROWS, ("instance_id",), "*predictions.json"),
-        Form(Shape.ROWS, ("instance_id",), "display_requests.json"),
+        FileForm(Shape.OBJECT, ("adapter_spec", "request_states")),
+        FileForm(Shape.OBJECT, ("adapter_spec", "scenario_spec")),
+        FileForm(Shape.OBJECT, ("name", "description"), "scenario.json"),
+        FileForm(Shape.ROWS, ("name", "count"), "stats.json"),
+        FileForm(Shape.ROWS, ("input", "references"), "instances.json"),
+        FileForm(Shape.ROWS, ("instance_id",), "*predictions.json"),
+        FileForm(Shape.ROWS, ("instance_id",), "display_requests.json"),
     ),
     is_companion=True,
 )
 _AGGREGATES = (
-    Kind(
+    LogKind(
         "results of Every Eval Ever without the samples, which are in a *_samples.jsonl file",
-        (Form(Shape.OBJECT, ("schema_version", "evaluation_results")),),
+        (FileForm(Shape.OBJECT, ("schema_version", "evaluation_results")),),
         is_companion=True,
     ),
-    Kind(
+    LogKind(
         "results of lighteval without the samples; run it with --save-details, which writes them "
         "to details_*.parquet",
-        (Form(Shape.OBJECT, ("config_general", "results")),),
+        (FileForm(Shape.OBJECT, ("config_general", "results")),),
         is_companion=True,
     ),
-    Kind(
+    LogKind(
         "results of simple-evals, which have no scores of single problems; give lines of "
         '"id" and "correct"',
         (
-            Form(Shape.OBJECT, ("score", "score:std")),
-            Form(Shape.OBJECT, ("score", "metrics", "htmls")),
+            FileForm(Shape.OBJECT, ("score", "score:std")),
+            FileForm(Shape.OBJECT, ("score", "metrics", "htmls")),
         ),
     ),
-    Kind(
+    LogKind(
         "preferences of alpaca_eval between two outputs, which are not scores of one; "
         "`evalcore score` scores the outputs in model_outputs.json",
-        (Form(Shape.ROWS, ("output_1", "output_2")),),
+        (FileForm(Shape.ROWS, ("output_1", "output_2")),),
     ),
-    Kind(
+    LogKind(
         "outputs of alpaca_eval without scores; give each the id of its question, and "
         "`evalcore score` reads them",
-        (Form(Shape.ROWS, ("instruction", "output", "generator")),),
+        (FileForm(Shape.ROWS, ("instruction", "output", "generator")),),
     ),
-    Kind(
+    LogKind(
         "results of lm-evaluation-harness without the samples, which are in files beside it",
         tuple(
-            Form(Shape.OBJECT, ("results", other)) for other in ("configs", "versions", "n-shot")
+            FileForm(Shape.OBJECT, ("results", other))
+            for other in ("configs", "versions", "n-shot")
         ),
         is_companion=True,
     ),
@@ -252,7 +253,7 @@ KINDS = (
 """The first kind that fits is meant."""
 
 
-def recognise(path: Path) -> tuple[Kind, Beginning]:
+def recognise(path: Path) -> tuple[LogKind, Beginning]:
     """Return the kind of a file, and its beginning."""
     with input_errors(path):
         beginning = _read_beginning(path)

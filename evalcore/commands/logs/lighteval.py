@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores
-from evalcore.formats import Fields, hash_document
+from evalcore.formats import JsonFields, hash_document
 from ngramscan.errors import InputError
 
 _NAME = re.compile(r"details_(?P<task>.+)_(?P<time>\d{4}-\d\d-\d\dT\d\d[-:]\d\d[-:]\d\d(?:\.\d+)?)")
@@ -23,10 +23,10 @@ def read_lighteval(file: LogFile) -> Log:
     if not {"metric", "metrics"} & rows[0].keys():
         problem = f"no column 'metric' or 'metrics'; it has {', '.join(rows[0])}"
         raise InputError(file.path, problem)
-    found = _NAME.fullmatch(file.path.stem)
-    task, time = (found["task"], found["time"]) if found else (None, None)
+    match = _NAME.fullmatch(file.path.stem)
+    task, time = (match["task"], match["time"]) if match else (None, None)
     task = task or _doc_of(rows[0]).get("task_name")
-    notes: list[Fields | None] = [{"method": _shots_of(task or "")}]
+    notes: list[JsonFields | None] = [{"method": _shots_of(task or "")}]
     names = file.names(time, notes, dataset=task, model=_model_in(file.path))
     log.rules = {name for fields in rows for name in _metrics_of(fields)}
     for (position, fields), id_ in zip(enumerate(rows), _ids(rows, log), strict=True):
@@ -52,12 +52,12 @@ def _shots_of(task: str) -> str | None:
     return f"{shots}-shot" if shots.isdecimal() else None
 
 
-def _doc_of(fields: Fields) -> Fields:
+def _doc_of(fields: JsonFields) -> JsonFields:
     doc = fields.get("doc")
     return doc if isinstance(doc, dict) else {}
 
 
-def _hash_of(fields: Fields) -> str | None:
+def _hash_of(fields: JsonFields) -> str | None:
     """Return the hash of the problem and its choices, which may be in any order."""
     doc = _doc_of(fields)
     text = doc.get("original_query") or doc.get("query") or fields.get("example")
@@ -66,12 +66,12 @@ def _hash_of(fields: Fields) -> str | None:
     return hash_document(str(text), *sorted(map(str, listed))) if text else None
 
 
-def _metrics_of(fields: Fields) -> Fields:
+def _metrics_of(fields: JsonFields) -> JsonFields:
     metrics = fields.get("metric") or fields.get("metrics")
     return metrics if isinstance(metrics, dict) else {}
 
 
-def _ids(rows: Sequence[Fields], log: Log) -> list[str]:
+def _ids(rows: Sequence[JsonFields], log: Log) -> list[str]:
     ids = [_doc_of(fields).get("id") for fields in rows]
     if any(id_ in {None, ""} for id_ in ids) or len(set(ids)) < len(ids):
         log.notices.append(_POSITIONS)
@@ -79,14 +79,14 @@ def _ids(rows: Sequence[Fields], log: Log) -> list[str]:
     return [str(id_) for id_ in ids]
 
 
-def _scores(file: LogFile, place: str, fields: Fields, names: Fields) -> Iterator[Recorded]:
+def _scores(file: LogFile, place: str, fields: JsonFields, names: JsonFields) -> Iterator[Recorded]:
     replies = _replies_of(fields)
     for rule, score in _metrics_of(fields).items():
         if file.wants(rule):
             yield Recorded(file.row(place, names, rule, score), replies, False)
 
 
-def _replies_of(fields: Fields) -> list[str]:
+def _replies_of(fields: JsonFields) -> list[str]:
     """Return the texts of the model; none if it only rated the likelihood of given ones."""
     response = fields.get("model_response")
     texts: Any = (

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from evalcore.commands.logs.readers import Log, LogFile, Recorded, add_scores, decode, to_number
-from evalcore.formats import Fields, hash_document
+from evalcore.formats import JsonFields, hash_document
 from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
@@ -42,7 +42,7 @@ _NOT_METRICS = {
 """Fields of a row other than its scores, for versions that do not list the scores."""
 
 
-class _Document(msgspec.Struct):
+class _LmEvalDocument(msgspec.Struct):
     """A document after one filter; `fields` has all fields, including the values of metrics."""
 
     doc_id: int | str
@@ -51,10 +51,10 @@ class _Document(msgspec.Struct):
     resps: list[Any]
     filtered_resps: list[Any]
     place: str
-    fields: Fields
+    fields: JsonFields
 
     @property
-    def source(self) -> Fields:
+    def source(self) -> JsonFields:
         """Return the document as the dataset has it."""
         source = self.fields.get("doc")
         return source if isinstance(source, dict) else {}
@@ -78,22 +78,22 @@ class _Document(msgspec.Struct):
 
     def replies(self) -> list[str]:
         """Return all replies; none if the model only rated the likelihood of given texts."""
-        found = self.resps[0] if len(self.resps) == 1 and isinstance(self.resps[0], list) else []
-        return found if all(isinstance(reply, str) for reply in found) else []
+        replies = self.resps[0] if len(self.resps) == 1 and isinstance(self.resps[0], list) else []
+        return replies if all(isinstance(reply, str) for reply in replies) else []
 
 
 class _Filter(msgspec.Struct):
     name: str
-    filter: list[Fields] = []
+    filter: list[JsonFields] = []
 
 
-class _Task(msgspec.Struct):
-    metadata: Fields | None = None
+class _LmEvalTask(msgspec.Struct):
+    metadata: JsonFields | None = None
     filter_list: list[_Filter] | None = None
 
 
-class _Results(msgspec.Struct):
-    configs: dict[str, _Task] = {}
+class _LmEvalResults(msgspec.Struct):
+    configs: dict[str, _LmEvalTask] = {}
     model_name: str | None = None
     higher_is_better: dict[str, dict[str, bool | None]] = {}
     sizes: dict[str, dict[str, int | None]] = msgspec.field(default_factory=dict, name="n-samples")
@@ -102,16 +102,16 @@ class _Results(msgspec.Struct):
 def read_lm_eval(file: LogFile) -> Log:
     """Read a file of samples, and the file of results beside it."""
     log, path = Log(), file.path
-    rows = [(place, decode(place, line, Fields)) for place, line in file.lines()]
+    rows = [(place, decode(place, line, JsonFields)) for place, line in file.lines()]
     if not rows:
         raise InputError(path, "it is empty; expected one row per document and filter")
     named = _SAMPLES.fullmatch(unpacked_path(path).name)
     task, time = named.groups() if named else ("", None)
     # Runs that were told to write to one file put its name in the place of `results`.
     beside = sorted(path.parent.glob(f"*_{time}.json"))[:1] if time else []
-    results = file.read_json(beside[0], _Results) if beside else _Results()
-    config, goals = results.configs.get(task, _Task()), results.higher_is_better.get(task, {})
-    documents = _read_documents(file, rows, [one.name for one in config.filter_list or ()])
+    results = file.read_json(beside[0], _LmEvalResults) if beside else _LmEvalResults()
+    config, goals = results.configs.get(task, _LmEvalTask()), results.higher_is_better.get(task, {})
+    documents = _read_documents(file, rows, [filter_.name for filter_ in config.filter_list or ()])
     run = time or unpacked_path(path).stem
     names = file.names(run, [config.metadata], dataset=task, model=results.model_name)
     of_all = ("majority_vote", "take_first_k")  # functions that look at several replies
@@ -127,28 +127,30 @@ def read_lm_eval(file: LogFile) -> Log:
     repeats = max(len(document.replies()) for document in documents)
     if repeats > 1:
         is_vote = any(document.filter in votes for document in documents)
-        of = "of all together" if is_vote else "of the first; the others are not scored"
-        log.notices.append(f"documents have {repeats} replies but one score per rule: that {of}")
+        scored_replies = "of all together" if is_vote else "of the first; the others are not scored"
+        log.notices.append(
+            f"documents have {repeats} replies but one score per rule: that {scored_replies}"
+        )
     add_scores(log, file, scores)
     return log
 
 
 def _read_documents(
-    file: LogFile, rows: Sequence[tuple[str, Fields]], filters: Sequence[str]
-) -> list[_Document]:
+    file: LogFile, rows: Sequence[tuple[str, JsonFields]], filters: Sequence[str]
+) -> list[_LmEvalDocument]:
     """Return the rows as documents; older versions name neither filters nor metrics.
 
     They write all documents after the first filter of the task, then all after the next one.
     """
-    uses, documents = Counter[str](), list[_Document]()
+    uses, documents = Counter[str](), list[_LmEvalDocument]()
     for place, fields in rows:
-        known = {**fields, "place": place, "fields": fields}
+        document_fields = {**fields, "place": place, "fields": fields}
         if "filter" not in fields:
             doc_id = str(fields.get("doc_id"))
-            known["filter"] = str(uses[doc_id])
+            document_fields["filter"] = str(uses[doc_id])
             uses[doc_id] += 1
-        known.setdefault("metrics", _metrics_in(fields))
-        document = as_type(known, _Document, place)
+        document_fields.setdefault("metrics", _metrics_in(fields))
+        document = as_type(document_fields, _LmEvalDocument, place)
         if not document.metrics:
             raise InputError(place, "it has no score; expected a metric such as exact_match")
         documents.append(document)
@@ -157,7 +159,7 @@ def _read_documents(
     return documents
 
 
-def _metrics_in(fields: Fields) -> list[str]:
+def _metrics_in(fields: JsonFields) -> list[str]:
     """Return the fields of a row that are scores."""
     return [
         name
@@ -166,7 +168,9 @@ def _metrics_in(fields: Fields) -> list[str]:
     ]
 
 
-def _name_filters(file: LogFile, documents: Sequence[_Document], filters: Sequence[str]) -> None:
+def _name_filters(
+    file: LogFile, documents: Sequence[_LmEvalDocument], filters: Sequence[str]
+) -> None:
     """Name the filters of rows, which are numbered so far, as the task has them."""
     numbers = {document.filter for document in documents}
     if len(numbers) == 1 and len(filters) != 1:
@@ -180,7 +184,7 @@ def _name_filters(file: LogFile, documents: Sequence[_Document], filters: Sequen
         document.filter = filters[int(document.filter)]
 
 
-def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> list[str]:
+def _ids(log: Log, file: LogFile, documents: list[_LmEvalDocument], planned: int) -> list[str]:
     """Return the ids of documents; refuse a truncated file, or add a notice on missing ones."""
     pairs = dict.fromkeys((document.filter, str(document.doc_id)) for document in documents)
     sizes = Counter(name for name, _ in pairs)
@@ -199,7 +203,7 @@ def _ids(log: Log, file: LogFile, documents: list[_Document], planned: int) -> l
     return [str(document.doc_id) for document in documents]
 
 
-def _is_id(documents: list[_Document], field: str) -> bool:
+def _is_id(documents: list[_LmEvalDocument], field: str) -> bool:
     """Tell whether a field of the dataset has a name of its own for each document."""
     positions = dict[str, int | str]()
     for document in documents:
@@ -213,15 +217,17 @@ def _is_id(documents: list[_Document], field: str) -> bool:
 
 def _scores(
     file: LogFile,
-    document: _Document,
-    names: Fields,
+    document: _LmEvalDocument,
+    names: JsonFields,
     is_vote: bool,
     goals: dict[str, bool | None],
 ) -> Iterator[Recorded]:
     """Yield one score per metric: that of the first reply, unless the filter reads all."""
-    found = document.filtered_resps[0] if len(document.filtered_resps) == 1 else None
-    is_missed = found == "[invalid]"  # what a filter writes where its pattern did not match
-    answer = found if isinstance(found, str) and not is_missed else None
+    filtered_reply = document.filtered_resps[0] if len(document.filtered_resps) == 1 else None
+    is_missed = (
+        filtered_reply == "[invalid]"
+    )  # what a filter writes where its pattern did not match
+    answer = filtered_reply if isinstance(filtered_reply, str) and not is_missed else None
     replies = document.replies() if is_vote else document.replies()[:1]
     for metric in document.metrics:
         rule = document.rule(metric)

@@ -17,7 +17,7 @@ from evalcore.commands.logs.readers import (
     decode,
     one_line,
 )
-from evalcore.formats import Fields
+from evalcore.formats import JsonFields
 from ngramscan.errors import InputError
 
 
@@ -36,16 +36,16 @@ class _Event(msgspec.Struct, frozen=True):
     final_report: Any = None
 
 
-class _Verdict(NamedTuple):
+class _OpenaiVerdict(NamedTuple):
     score: Any = None
     answer: str | None = None
 
 
 @dataclass(slots=True)
-class _Sample:
+class _OpenaiSample:
     """The events of a sample; one that is asked repeatedly has several of each kind."""
 
-    verdicts: dict[str, list[_Verdict]] = field(default_factory=dict)
+    verdicts: dict[str, list[_OpenaiVerdict]] = field(default_factory=dict)
     replies: list[str] = field(default_factory=list)
     error: str = ""
 
@@ -79,16 +79,16 @@ def read_openai_evals(file: LogFile) -> Log:
     return log
 
 
-def _samples_of(events: Sequence[_Event]) -> Mapping[str, _Sample]:
-    samples: dict[str, _Sample] = {}
+def _samples_of(events: Sequence[_Event]) -> Mapping[str, _OpenaiSample]:
+    samples: dict[str, _OpenaiSample] = {}
     for event in events:
         if event.sample_id is not None:
             data = event.data if isinstance(event.data, dict) else {}
-            _add_event(samples.setdefault(event.sample_id, _Sample()), event.type, data)
+            _add_event(samples.setdefault(event.sample_id, _OpenaiSample()), event.type, data)
     return samples
 
 
-def _add_event(sample: _Sample, kind: str, data: Fields) -> None:
+def _add_event(sample: _OpenaiSample, kind: str, data: JsonFields) -> None:
     if kind == "sampling":
         sampled = data.get("sampled")
         texts = sampled if isinstance(sampled, list) else [sampled]
@@ -96,20 +96,20 @@ def _add_event(sample: _Sample, kind: str, data: Fields) -> None:
     elif kind == "match":
         picked = data.get("picked")
         answer = picked if isinstance(picked, str) else None
-        sample.verdicts.setdefault("match", []).append(_Verdict(data.get("correct"), answer))
+        sample.verdicts.setdefault("match", []).append(_OpenaiVerdict(data.get("correct"), answer))
     elif kind == "metrics":
         for name, score in data.items():
             if isinstance(score, int | float):
-                sample.verdicts.setdefault(name, []).append(_Verdict(score))
+                sample.verdicts.setdefault(name, []).append(_OpenaiVerdict(score))
     elif kind == "error":
         sample.error = one_line(data.get("message") or data.get("type") or "unknown")[:200]
 
 
 def _scores(
-    file: LogFile, names: Fields, rule: str, sample: _Sample, is_repeated: bool
+    file: LogFile, names: JsonFields, rule: str, sample: _OpenaiSample, is_repeated: bool
 ) -> Iterator[Recorded]:
     failure = ("error", f"error: {sample.error}") if sample.error else ("", "")
-    for number, (score, answer) in enumerate(sample.verdicts.get(rule) or [_Verdict()]):
+    for number, (score, answer) in enumerate(sample.verdicts.get(rule) or [_OpenaiVerdict()]):
         place, epoch = f"{file.path}: sample {names['id']}", number + 1 if is_repeated else None
         row = file.row(place, {**names, "epoch": epoch}, rule, score, answer)
         replies = sample.replies_to(rule, number)

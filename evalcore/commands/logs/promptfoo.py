@@ -21,7 +21,7 @@ from evalcore.commands.logs.readers import (
     failure_of_ending,
     one_line,
 )
-from evalcore.formats import Fields, hash_document
+from evalcore.formats import JsonFields, hash_document
 from ngramscan.errors import InputError
 from ngramscan.reading.streams import unpacked_path
 
@@ -36,18 +36,18 @@ class _Provider(msgspec.Struct, frozen=True):
     label: str | None = None
 
 
-class _Result(msgspec.Struct, frozen=True, rename="camel"):
+class _PromptfooResult(msgspec.Struct, frozen=True, rename="camel"):
     success: bool | None = None
     score: Any = None
     provider: _Provider | str = ""
-    prompt: Fields | str | None = None
-    response: Fields | None = None
+    prompt: JsonFields | str | None = None
+    response: JsonFields | None = None
     error: str | None = None
     failure_reason: int | None = None
-    grading_result: Fields | None = None
-    named_scores: Fields | None = None
-    test_case: Fields | None = None
-    vars: Fields | None = None
+    grading_result: JsonFields | None = None
+    named_scores: JsonFields | None = None
+    test_case: JsonFields | None = None
+    vars: JsonFields | None = None
     prompt_idx: int = 0
     test_idx: int | None = None
 
@@ -67,7 +67,7 @@ class _Result(msgspec.Struct, frozen=True, rename="camel"):
         return label if is_name else f"prompt {self.prompt_idx + 1}"
 
     @property
-    def variables(self) -> Fields:
+    def variables(self) -> JsonFields:
         """The variables of the test."""
         return self.vars or (self.test_case or {}).get("vars") or {}
 
@@ -97,15 +97,15 @@ class _Result(msgspec.Struct, frozen=True, rename="camel"):
         return bool(self.error) and not self.grading_result
 
 
-class _Results(msgspec.Struct, frozen=True):
-    results: list[_Result]
+class _PromptfooResults(msgspec.Struct, frozen=True):
+    results: list[_PromptfooResult]
     timestamp: str | None = None
 
 
-class _Evaluation(msgspec.Struct, frozen=True, rename="camel"):
-    results: _Results
+class _PromptfooEvaluation(msgspec.Struct, frozen=True, rename="camel"):
+    results: _PromptfooResults
     eval_id: str | None = None
-    config: Fields | None = None
+    config: JsonFields | None = None
 
 
 def read_promptfoo(file: LogFile) -> Log:
@@ -121,7 +121,7 @@ def read_promptfoo(file: LogFile) -> Log:
     log.rules = {*rules, _SCORE}
     wanted = [rule for rule in log.rules if rule in file.wanted] if file.wanted else rules
     for id_, result in zip(_ids_of(results, log), results, strict=True):
-        notes: list[Fields | None] = [{"method": result.method}]
+        notes: list[JsonFields | None] = [{"method": result.method}]
         names = file.names(evaluation.eval_id, notes, dataset=dataset, model=result.model)
         names |= {"id": id_, "epoch": None}
         scores += _scores(file, names | {"hash": result.hash()}, result, wanted)
@@ -130,22 +130,24 @@ def read_promptfoo(file: LogFile) -> Log:
     return log
 
 
-def _read_evaluation(file: LogFile) -> _Evaluation:
+def _read_evaluation(file: LogFile) -> _PromptfooEvaluation:
     """Return an evaluation; lines and lists have only its results."""
     if unpacked_path(file.path).suffix == ".json" and not file.is_list():
-        return file.read_json(file.path, _Evaluation)
-    return _Evaluation(_Results([decode(place, line, _Result) for place, line in file.lines()]))
+        return file.read_json(file.path, _PromptfooEvaluation)
+    return _PromptfooEvaluation(
+        _PromptfooResults([decode(place, line, _PromptfooResult) for place, line in file.lines()])
+    )
 
 
-def _rules_of(results: Sequence[_Result]) -> list[str]:
+def _rules_of(results: Sequence[_PromptfooResult]) -> list[str]:
     """Return the rules to read; `score` only where it says more than `pass`."""
     verdicts = [result.verdicts() for result in results]
-    says_more = any(found.get(_SCORE, found[_PASS]) != found[_PASS] for found in verdicts)
-    rules = dict.fromkeys(rule for found in verdicts for rule in found)
+    says_more = any(verdict.get(_SCORE, verdict[_PASS]) != verdict[_PASS] for verdict in verdicts)
+    rules = dict.fromkeys(rule for verdict in verdicts for rule in verdict)
     return [rule for rule in rules if rule != _SCORE or says_more]
 
 
-def _ids_of(results: Sequence[_Result], log: Log) -> list[str]:
+def _ids_of(results: Sequence[_PromptfooResult], log: Log) -> list[str]:
     """Return the ids of tests: a variable, or their positions."""
     ids = [result.variables.get("id") for result in results]
     if None not in ids:
@@ -162,7 +164,7 @@ def _ids_of(results: Sequence[_Result], log: Log) -> list[str]:
 
 
 def _scores(
-    file: LogFile, names: Fields, result: _Result, rules: Sequence[str]
+    file: LogFile, names: JsonFields, result: _PromptfooResult, rules: Sequence[str]
 ) -> Iterator[Recorded]:
     verdicts = result.verdicts()
     for rule in rules:
@@ -171,14 +173,14 @@ def _scores(
         yield Recorded(row, _replies_of(result), False, *_failure_of(result))
 
 
-def _replies_of(result: _Result) -> list[str]:
+def _replies_of(result: _PromptfooResult) -> list[str]:
     output = (result.response or {}).get("output")
     if output is None:
         return []
     return [output if isinstance(output, str) else json.dumps(output)]
 
 
-def _failure_of(result: _Result) -> tuple[str, str]:
+def _failure_of(result: _PromptfooResult) -> tuple[str, str]:
     response = result.response or {}
     if result.is_error:
         return "error", f"error: {one_line(result.error or response.get('error'))[:200]}"
@@ -192,7 +194,7 @@ def _failure_of(result: _Result) -> tuple[str, str]:
     return "", ""
 
 
-def _usage(names: Fields, result: _Result) -> UsageRow:
+def _usage(names: JsonFields, result: _PromptfooResult) -> UsageRow:
     tokens = (result.response or {}).get("tokenUsage") or {}
     return UsageRow(
         **names,

@@ -16,14 +16,15 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 
 from evalcore.finish_reasons import Ending, classify_finish_reason
-from evalcore.formats import Fields
+from evalcore.formats import JsonFields
 from evalcore.path_names import TableName
-from evalcore.records import Number
-from evalcore.scales import FROM_0_TO_1, Scale
-from evalcore.scores import NO_ANSWER, NOT_FOUND, UNKNOWN, ScoreRow
+from evalcore.records import TokenCount
+from evalcore.scales import FROM_0_TO_1, ScoreScale
+from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, Wording
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
+from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, UNKNOWN
 from ngramscan.reading.streams import open_unpacked, unpacked_path
 from ngramscan.reading.surrogates import replace_halves
 
@@ -62,11 +63,11 @@ class UsageRow:
     method: str
     id: str
     epoch: int | None
-    prompt_tokens: Number | None
+    prompt_tokens: TokenCount | None
     """Includes tokens from a cache."""
-    completion_tokens: Number | None
+    completion_tokens: TokenCount | None
     """Includes those of the reasoning."""
-    reasoning_tokens: Number | None
+    reasoning_tokens: TokenCount | None
     run: str | None = None
 
 
@@ -75,13 +76,13 @@ class LogFile:
     """A file of another tool, and how to read it."""
 
     path: Path
-    given: Mapping[str, Any] = field(default_factory=dict)
+    replaced_names: Mapping[str, Any] = field(default_factory=dict)
     """Names that replace those in the file."""
     wanted: Sequence[str] = ()
     """The rules to read; empty means all."""
     missing: str = "apart"
     max_line: int = 256
-    scale: Scale = FROM_0_TO_1
+    scale: ScoreScale = FROM_0_TO_1
     cluster: str | None = None
     """The field that names the cluster of a problem: of a sample's metadata, or of a document."""
     named: TableName | None = None
@@ -91,30 +92,32 @@ class LogFile:
         """Tell whether to read the scores of a rule."""
         return rule in (self.wanted or [rule])
 
-    def names(self, run: str | None, notes: Sequence[Fields | None], **names: str | None) -> Fields:
+    def names(
+        self, run: str | None, notes: Sequence[JsonFields | None], **names: str | None
+    ) -> JsonFields:
         """Return the names that all rows share; the method is in the first notes that have one.
 
         It is empty if no notes have one; see unnamed_methods.py.
         """
         methods = [(note or {}).get("method") for note in notes]
         method = next((str(method) for method in methods if method is not None), "")
-        names |= {"method": method, **self.given}
+        names |= {"method": method, **self.replaced_names}
         for kind, name in names.items():
             if not name and kind != "method":
                 naming = Wording(f"`evalcore logs --{kind} NAME`", f"`evalcore.logs({kind}=NAME)`")
                 raise InputError(self.path, f"it has no {kind}; " + naming + " names it")
         return {"run": run, **names}
 
-    def records(self) -> Iterator[tuple[str, Fields]]:
+    def records(self) -> Iterator[tuple[str, JsonFields]]:
         """Yield each row of a table, or each object of lines or of a list of JSON, by place."""
         if unpacked_path(self.path).suffix in _TABLES:
             yield from read_table(self.path)
             return
         for place, line in self.lines():
-            yield place, decode(place, line, Fields)
+            yield place, decode(place, line, JsonFields)
 
     def row(
-        self, place: str, names: Fields, rule: str, score: Any, answer: str | None = None
+        self, place: str, names: JsonFields, rule: str, score: Any, answer: str | None = None
     ) -> ScoreRow:
         """Return a row with the score that a tool recorded, if it recorded one."""
         value = to_number(f"{place}, {rule} {score!r}", score, self.scale)
@@ -215,8 +218,10 @@ def add_scores(log: Log, file: LogFile, scores: Iterable[Recorded]) -> None:
         listed = ", ".join(f"{kind} ({kinds[kind]})" for kind in sorted(kinds))
         failed = len({(id_, epoch) for id_, epoch, _ in failures})
         samples = len({(row.id, row.epoch) for row in log.rows})
-        kept = "scores are kept" if file.missing == "as-recorded" else "they have no value here"
-        log.notices.append(f"{failed} of {samples} samples are failures: {listed}; {kept}")
+        treatment = (
+            "scores are kept" if file.missing == "as-recorded" else "they have no value here"
+        )
+        log.notices.append(f"{failed} of {samples} samples are failures: {listed}; {treatment}")
 
 
 def _failure_of(score: Recorded) -> tuple[str, str]:
@@ -255,7 +260,7 @@ def decode(place: object, content: bytes, kind: type[_Kind]) -> _Kind:
     return decoded_as(kind, place, replace_halves(content)[0])
 
 
-def to_number(place: str, value: Any, scale: Scale) -> float | None:
+def to_number(place: str, value: Any, scale: ScoreScale) -> float | None:
     """Return a score as a share, from 0 to 1; None if the tool has none, written as null or NaN.
 
     Letters, words and truth values are shares already; numbers are put on the scale.

@@ -14,7 +14,7 @@ from evalcore.commands.logs.kinds import (
     OUTPUTS,
     SCORES,
     UNKNOWN,
-    Kind,
+    LogKind,
     Shape,
     recognise,
     shape_of,
@@ -37,7 +37,7 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
     A log that can't be read is one of the `failures`, unless there is no other.
     """
     together = Log()
-    logs: dict[Path, tuple[Path, Kind]] = {}
+    logs: dict[Path, tuple[Path, LogKind]] = {}
     for path in map(Path, paths):
         for place, kind in _find(path, layout, together.notices).items():
             logs.setdefault(place.resolve(), (place, kind))
@@ -51,7 +51,9 @@ def read_logs(paths: Iterable[str | Path], layout: str = "auto", **options: Any)
     return together
 
 
-def _read_each(logs: Iterable[tuple[Path, Kind]], together: Log, options: dict[str, Any]) -> None:
+def _read_each(
+    logs: Iterable[tuple[Path, LogKind]], together: Log, options: dict[str, Any]
+) -> None:
     logs_by_path = list[tuple[Path, Log]]()
     logs = list(logs)
     named_tables = name_tables(path for path, kind in logs if kind in {LINES, OTHER_TABLES})
@@ -71,7 +73,7 @@ def _read_each(logs: Iterable[tuple[Path, Kind]], together: Log, options: dict[s
     together.notices += on_methods
 
 
-def _read_one(file: LogFile, kind: Kind) -> Log:
+def _read_one(file: LogFile, kind: LogKind) -> Log:
     if kind.reader is None:
         raise InputError(file.path, kind.name)
     with input_errors(file.path):
@@ -106,7 +108,7 @@ def _describe_row(row: Any, key: tuple[object, ...]) -> str:
     return f"{row.dataset}/{row.model}/{row.method}, id {row.id!r}, {key[-2]}"
 
 
-def _find(path: Path, layout: str, notices: list[str]) -> dict[Path, Kind]:
+def _find(path: Path, layout: str, notices: list[str]) -> dict[Path, LogKind]:
     """Return the logs in a file or folder and their kinds; add a notice on other files."""
     if not path.exists():
         raise InputError(path, "no such file or folder")
@@ -129,7 +131,7 @@ def _find(path: Path, layout: str, notices: list[str]) -> dict[Path, Kind]:
     return logs
 
 
-def _describe_others(path: Path, kinds: Mapping[Path, Kind]) -> str:
+def _describe_others(path: Path, kinds: Mapping[Path, LogKind]) -> str:
     """Say what a file or a folder has in place of logs: what may lead to them, if anything."""
     if not path.is_dir():
         return kinds[path].name if path.stat().st_size else "it is empty"
@@ -139,7 +141,7 @@ def _describe_others(path: Path, kinds: Mapping[Path, Kind]) -> str:
     return OUTPUTS.name if OUTPUTS in kinds.values() else "contains no logs"
 
 
-def _kinds_in(path: Path) -> dict[Path, Kind]:
+def _kinds_in(path: Path) -> dict[Path, LogKind]:
     """Return the kind of a file, or of the files of a folder that may be logs."""
     if not path.is_dir():
         kind, beginning = recognise(path)
@@ -167,7 +169,7 @@ def refuse_logs(path: Path) -> None:
     """Raise an InputError if a file or folder has scores or logs of a tool, and no outputs."""
     if not path.is_file() and not path.is_dir():
         return
-    kinds = list[Kind]()
+    kinds = list[LogKind]()
     for file in [path] if path.is_file() else sorted(path.rglob("*")):
         if shape_of(file) and file.is_file():
             kind, beginning = recognise(file)

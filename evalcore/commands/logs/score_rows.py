@@ -21,5 +21,5 @@ def read_score_rows(file: LogFile) -> Log:
     if file.cluster is not None:
         placed = [*scores.with_clusters(table.rows, file.cluster)]
     rows = scores.read_scores(placed, scores.ScoreRow)
-    kept = [replace(row, **file.given) for row in rows if file.wants(row.rule)]
-    return Log(rules={row.rule for row in rows}, rows=kept, notices=table.remarks)
+    wanted_rows = [replace(row, **file.replaced_names) for row in rows if file.wants(row.rule)]
+    return Log(rules={row.rule for row in rows}, rows=wanted_rows, notices=table.remarks)

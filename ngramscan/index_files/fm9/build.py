@@ -1,7 +1,7 @@
 """A corpus → an index: shards, each identical to those of the original tools.
 
-The shards are planned first. Each is then built by one process, in a hidden folder, and appears
-complete with its manifest; so what is finished stays so, and the same call builds what is missing.
+The shards are planned first. Each is then built by one process in a hidden folder, and is published
+complete with its manifest; so finished shards stay, and a repeated call builds the missing ones.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from ngramscan.corpora import Corpus, CorpusFile, ReadOptions, describe_skipped, open_corpus
 from ngramscan.errors import CorpusError, DiskFullError, InputError, reason_of
 from ngramscan.index_files import places
-from ngramscan.index_files.documents import Source, relative_names
+from ngramscan.index_files.documents import SourceFile, relative_names
 from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
     PLAN,
@@ -33,7 +33,7 @@ from ngramscan.index_files.fm9.manifest import (
 )
 from ngramscan.index_files.fm9.plan import (
     CONTENT_STAMP,
-    Plan,
+    BuildPlan,
     ShardPlan,
     Workers,
     parse_plan,
@@ -53,7 +53,7 @@ SHARD_BYTES = 1_000_000_000
 _PROCESS_BYTES = 200_000_000
 """Memory of a process with its libraries, before it has any text."""
 _THREADS = 16
-"""For small files on a store, where each takes the time of a request."""
+"""For small files in a store, each of which takes the time of a request."""
 _CURE = "give a new folder, or delete this one"
 
 
@@ -64,7 +64,7 @@ class BuildOptions:
     shard_bytes: int = SHARD_BYTES
     """Maximum of the text of a shard, with separators, and of its metadata."""
     memory: int | None = None
-    """Bytes for all workers, from which the size of shards follows instead."""
+    """Bytes for all workers, which then determine the size of shards."""
     workers: int = 1
     """Processes that build a shard each."""
     scheduler: str | None = None
@@ -76,14 +76,14 @@ class BuildOptions:
     def shard_limit(self) -> int:
         """The maximum text of a shard; an InputError says that it is too small or too large."""
         if self.memory is None:
-            limit, given = self.shard_bytes, OptionUse("shard_size", self.shard_bytes)
+            limit, option = self.shard_bytes, OptionUse("shard_size", self.shard_bytes)
             problem = f"expected 1 to {LONGEST_TEXT} bytes"
         else:
             limit = longest_text_in(self.memory // self.workers - _PROCESS_BYTES)
-            given = OptionUse("memory", self.memory)
+            option = OptionUse("memory", self.memory)
             problem = f"expected more than {format_bytes(_PROCESS_BYTES)} for each worker"
         if not 0 < limit <= LONGEST_TEXT:
-            raise InputError(given, problem)
+            raise InputError(option, problem)
         return limit
 
 
@@ -97,16 +97,16 @@ class BuildRow:
     """Bytes of the documents, without separators."""
     index_bytes: int
     ratio: float | None
-    """Bytes of the index per byte of documents; None: these are empty."""
+    """Bytes of the index per byte of documents; None if these are empty."""
     seconds: float | None
-    """Seconds of reading, sorting, encoding and writing; None: it already existed."""
+    """Seconds of reading, sorting, encoding and writing; None if it already existed."""
 
 
 def build_index(
     corpus: Corpus,
     place: str | Path,
     progress: Progress,
-    read: ReadOptions,
+    read_options: ReadOptions,
     options: BuildOptions = BuildOptions(),
 ) -> list[BuildRow]:
     """Build the index of a corpus in a new or empty folder or URL, or add the corpus to one.
@@ -127,31 +127,37 @@ def build_index(
     with sole_builder(place), _sources(corpus, place, options.scheduler) as sources:
         for notice in corpus.notices:
             progress.notice(notice)
-        asked = Plan(_decisive(read, options), sources, [])
-        plan = _known_plan(place, asked)
-        if plan is None and (entries := _entries_of_same_build(place, asked)):
+        requested = BuildPlan(_decisive(read_options, options), sources, [])
+        plan = _known_plan(place, requested)
+        if plan is None and (entries := _entries_of_same_build(place, requested)):
             progress.notice(f"{place}: already built from these files with these options")
             return _rows(entries, {})
         if plan is None:
-            kept = _kept_shards(place, progress) if options.is_adding else _check_free(place)
-            plan = replace(asked, shards=_planned(corpus.name, kept, asked, read, limit, workers))
+            kept_shards = _kept_shards(place, progress) if options.is_adding else _check_free(place)
+            plan = replace(
+                requested,
+                shards=_planned(corpus.name, kept_shards, requested, read_options, limit, workers),
+            )
             places.write(place, PLAN, plan.to_json())
         if plan.shards[0].file < 0 and _entry(place, plan.shards[0]) is None:
             places.move(place, "", plan.shards[0].folder, SHARD_FILES)
         try:
-            return _finish(plan, asked.digest(), place, read, workers)
+            return _finish(plan, requested.digest(), place, read_options, workers)
         except DiskFullError as error:
             error.add_note("; what is done is kept: make room, and run the same command again")
             raise
 
 
-def _decisive(read: ReadOptions, options: BuildOptions) -> dict[str, Any]:
+def _decisive(read_options: ReadOptions, options: BuildOptions) -> dict[str, Any]:
     """Return the options that decide what is in an index."""
     return {
         "the command": f"index {'add' if options.is_adding else 'build'}",
         "--memory": options.memory,
         "--shard-size": None if options.memory else options.shard_bytes,
-        **{f"--{name.replace('_', '-')}": _named(value) for name, value in read.content.items()},
+        **{
+            f"--{name.replace('_', '-')}": _named(value)
+            for name, value in read_options.content.items()
+        },
     }
 
 
@@ -161,16 +167,16 @@ def _named(value: Any) -> Any:
 
 
 @contextmanager
-def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[Source]]:
+def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list[SourceFile]]:
     """Yield the files of a corpus; a pipe, which can be read once, is copied to a file."""
     files, names = corpus.files, relative_names(corpus)
     if scheduler is not None:
         # The processes of a cluster run in other folders.
-        paths = [each.path for each in files]
+        paths = [file.path for file in files]
         full = [path if is_remote(path) else str(Path(path).absolute()) for path in paths]
         files = [replace(file, path=path) for file, path in zip(files, full, strict=True)]
     if not corpus.is_stream:
-        yield list(map(Source, files, names))
+        yield list(map(SourceFile, files, names))
         return
     [pipe] = corpus.files
     if scheduler is not None:
@@ -183,7 +189,7 @@ def _sources(corpus: Corpus, place: str, scheduler: str | None) -> Iterator[list
         [file] = open_corpus(str(copy), form=pipe.format).files
         try:
             # Its content says which pipe it is, as times say of other files.
-            yield [Source(replace(file, stamp=f"{CONTENT_STAMP}{digest}", status=""), names[0])]
+            yield [SourceFile(replace(file, stamp=f"{CONTENT_STAMP}{digest}", status=""), names[0])]
         except CorpusError as error:
             raise CorpusError(
                 str(error.where).replace(str(copy), names[0]), error.problem
@@ -208,26 +214,26 @@ def _copied(pipe: CorpusFile, place: str, folder: Path) -> tuple[Path, str]:
 # The plan
 
 
-def _known_plan(place: str, asked: Plan) -> Plan | None:
+def _known_plan(place: str, requested: BuildPlan) -> BuildPlan | None:
     """Return the plan of an unfinished build; an InputError says how this one differs from it."""
     content = places.read(place, PLAN)
     if content is None:
         return None
     plan = parse_plan(content, places.join(place, PLAN))
-    if difference := plan.difference(asked):
+    if difference := plan.difference(requested):
         raise InputError(place, f"another build is unfinished there: {difference}; {_CURE}")
-    # Another mode or link of a file in the meantime is no other content.
-    files = {source.file.path: source for source in asked.files}
+    # A changed mode or link count of a file does not change its content.
+    files = {source.file.path: source for source in requested.files}
     return replace(plan, files=[files[source.file.path] for source in plan.files])
 
 
-def _entries_of_same_build(place: str, asked: Plan) -> list[ShardEntry]:
-    """Return the shards of an index that the same command has finished; empty: there is none.
+def _entries_of_same_build(place: str, requested: BuildPlan) -> list[ShardEntry]:
+    """Return the shards of an index that the same command has finished; empty if there is none.
 
-    An InputError says that files of it have gone since.
+    An InputError says that files of the index are missing.
     """
     content = places.read(place, MANIFEST)
-    if content is None or origin_in(content) != asked.digest():
+    if content is None or origin_in(content) != requested.digest():
         return []
     entries = parse_manifest(content, places.join(place, MANIFEST))
     if not is_remote(place):
@@ -260,7 +266,7 @@ def _check_free(place: str) -> list[ShardPlan]:
 
 
 def _kept_shards(place: str, progress: Progress) -> list[ShardPlan]:
-    """Return the shards of an index that is to grow; each gets a manifest of its own."""
+    """Return the shards of an index to add to; each gets a manifest."""
     manifest = places.read(place, MANIFEST)
     if manifest is not None:
         entries = parse_manifest(manifest, places.join(place, MANIFEST))
@@ -291,43 +297,45 @@ def _described(root: Path, shard: Shard, progress: Progress) -> ShardEntry:
 
 def _planned(
     name: str,
-    kept: Sequence[ShardPlan],
-    asked: Plan,
-    read: ReadOptions,
+    kept_shards: Sequence[ShardPlan],
+    requested: BuildPlan,
+    read_options: ReadOptions,
     limit: int,
     workers: Workers,
 ) -> list[ShardPlan]:
-    """Return the shards that an index will have, those that it keeps first."""
-    shards, skipped = plan_shards(asked.files, read, limit, workers)
+    """Return the shards that an index will have, existing ones first."""
+    shards, skipped = plan_shards(requested.files, read_options, limit, workers)
     if skipped:
         workers.progress.notice(f"{name}: {describe_skipped(skipped)}")
     if not shards:
         raise InputError(name, "contains no documents")
-    return _numbered(kept, shards)
+    return _numbered(kept_shards, shards)
 
 
-def _numbered(kept: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
+def _numbered(kept_shards: Sequence[ShardPlan], shards: Sequence[ShardPlan]) -> list[ShardPlan]:
     """Return all shards, the new ones with their folders; a single shard has none."""
-    first = max((int(shard.folder) + 1 for shard in kept if shard.folder.isdecimal()), default=0)
-    if kept or len(shards) > 1:
+    first = max(
+        (int(shard.folder) + 1 for shard in kept_shards if shard.folder.isdecimal()), default=0
+    )
+    if kept_shards or len(shards) > 1:
         for number, shard in enumerate(shards, first):
             shard.folder = str(number)
-    return [*kept, *shards]
+    return [*kept_shards, *shards]
 
 
 # Building what is missing
 
 
 def _finish(
-    plan: Plan, digest: str, place: str, read: ReadOptions, workers: Workers
+    plan: BuildPlan, digest: str, place: str, read_options: ReadOptions, workers: Workers
 ) -> list[BuildRow]:
     """Build the shards that have no manifest; when all have one, write that of the index."""
     with ThreadPoolExecutor(_THREADS) as threads:
-        found = enumerate(threads.map(lambda shard: _entry(place, shard), plan.shards))
-        entries = {number: entry for number, entry in found if entry is not None}
+        numbered_entries = enumerate(threads.map(lambda shard: _entry(place, shard), plan.shards))
+        entries = {number: entry for number, entry in numbered_entries if entry is not None}
     missing = [number for number in range(len(plan.shards)) if number not in entries]
     seconds = {}
-    for number, (entry, steps) in _build(plan, digest, missing, place, read, workers):
+    for number, (entry, steps) in _build(plan, digest, missing, place, read_options, workers):
         entries[number], seconds[number] = entry, round(sum(steps.values()), 3)
         spent = ", ".join(f"{step} in {s:.1f} s" for step, s in steps.items())
         workers.progress.detail(f"shard {number}: {spent}")
@@ -349,7 +357,7 @@ def _rows(entries: Sequence[ShardEntry], seconds: Mapping[int, float]) -> list[B
 
 
 def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
-    """Return what the manifest of a finished shard says; None: it is not finished."""
+    """Return the manifest entry of a finished shard; None if it is not finished."""
     folder = places.join(place, shard.folder)
     content = places.read(folder, MANIFEST)
     if content is None:
@@ -362,14 +370,14 @@ def _entry(place: str, shard: ShardPlan) -> ShardEntry | None:
 
 
 def _build(
-    plan: Plan,
+    plan: BuildPlan,
     digest: str,
     missing: Sequence[int],
     place: str,
-    read: ReadOptions,
+    read_options: ReadOptions,
     workers: Workers,
 ) -> Iterator[tuple[int, tuple[ShardEntry, Mapping[str, float]]]]:
-    """Yield the number, the entry and the seconds of each shard that was missing."""
+    """Build the missing shards; yield the number, entry and seconds of each."""
     if not missing:
         return
     unit, amounts = "bytes indexed", [sum(shard.sizes.values()) for shard in plan.shards]
@@ -381,7 +389,7 @@ def _build(
             place,
             plan.shards[n],
             plan.files_of(n),
-            read,
+            read_options,
             built_from="" if plan.shards[n].folder else digest,
         )
         for n in missing
@@ -391,21 +399,21 @@ def _build(
 
 
 def fitting(workers: Workers, shards: Sequence[ShardPlan]) -> Workers:
-    """Return as many workers as memory allows, and say what they need."""
+    """Return as many workers as memory allows, with a notice about the memory they need."""
     largest = max(max(shard.sizes.values()) for shard in shards)
     needed = memory_for(largest) + _PROCESS_BYTES
     available = None if workers.scheduler else usable_memory()
-    wanted = min(workers.count, len(shards))
-    count = wanted if available is None else max(1, min(wanted, available // needed))
+    most_workers = min(workers.count, len(shards))
+    count = most_workers if available is None else max(1, min(most_workers, available // needed))
     size = format_bytes(largest)
     text = f"needs up to {format_bytes(needed * count)} of memory, for a shard of {size}"
     if workers.scheduler:
         text += " in each thread of the cluster"
     elif count > 1:
         text += f" in each of {count} processes"
-    if available is not None and (count < wanted or needed > available):
-        if count < wanted:
-            text += f"; {count} of {wanted} workers run at once"
+    if available is not None and (count < most_workers or needed > available):
+        if count < most_workers:
+            text += f"; {count} of {most_workers} workers run at once"
         text += f": {format_bytes(available)} are available"
     workers.progress.notice(text)
     return replace(workers, count=count, task_bytes=needed)

@@ -1,10 +1,10 @@
-"""Checks one text of an index: all tables, or every bit.
+"""Checks of one text of an index: all tables, or every bit.
 
-Problems that opening it finds come first. Then every entry of every table is compared with other
-fields, and some random occurrences and documents are followed through all fields. A deep check also
-decodes the whole text: after it, each answer of the index is right for the text it contains. Only a
-deep check finds a bit that changed inside a compressed block, or a sampled position that is
-possible but wrong.
+The checks of opening it come first. Then every entry of every table is compared with other fields,
+and some random occurrences and documents are followed through all fields. A deep check also decodes
+the whole text, and so proves that all answers of the index are right for the text it contains. Only
+a deep check finds a flipped bit inside a compressed block, or a wrong but plausible sampled
+position.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Bytes, Integers
-from ngramscan.index_files.findings import Problem, is_object
+from ngramscan.index_files.findings import FileProblem, is_object
 from ngramscan.index_files.fm9 import decode
 from ngramscan.index_files.fm9 import kernels as k
 from ngramscan.index_files.fm9.decode import Steps
@@ -74,7 +74,7 @@ _T = TypeVar("_T")
 
 def check_text(
     folder: Path, name: str, separator: int, deep: bool, progress: Progress
-) -> list[Problem]:
+) -> list[FileProblem]:
     """Return the first problem of a text, its documents or their metadata, if there is any.
 
     A deep check needs memory.
@@ -96,8 +96,8 @@ def check_text(
     except IndexFormatError as error:
         place, _, problem = str(error.problem).partition(": ")
         has_place = problem and place.split()[0] in ("field", "rank", "entry", "entries", "line")
-        found = (place, problem) if has_place else ("file", str(error.problem))
-        return [(Path(str(error.where)).name, *found)]
+        place_and_problem = (place, problem) if has_place else ("file", str(error.problem))
+        return [(Path(str(error.where)).name, *place_and_problem)]
     return []
 
 
@@ -115,10 +115,10 @@ def _parts(t: Tables) -> Iterator[tuple[int, int]]:
 
 
 def _superblocks(file: Fm9File, first: int, last: int) -> int:
-    """Check some superblocks, and return where they end in `btnr`."""
-    t, found = file.tables, np.empty((3, last - first), np.int64)
-    decode.pass_superblocks(t, first, found)
-    stops, ones, dense = found
+    """Check some superblocks; return their end in `btnr`."""
+    t, block_counts = file.tables, np.empty((3, last - first), np.int64)
+    decode.pass_superblocks(t, first, block_counts)
+    stops, ones, dense = block_counts
     size = t.at[BITS]
     sizes = size - np.arange(first, last) * SUPERBLOCK * BLOCK  # from the start of each on
     is_mostly_ones = (sizes >= (SUPERBLOCK - 1) * BLOCK) & (dense > SUPERBLOCK // 2)
@@ -132,13 +132,13 @@ def _superblocks(file: Fm9File, first: int, last: int) -> int:
     if first == 0:
         ranks, ones = np.append(0, ranks), np.append(0, ones)
         pointers, stops = np.append(0, pointers), np.append(0, stops)
-    wrong = {
+    is_wrong = {
         "btnr: a number is larger than blocks of its type have": stops < 0,
         "invert: contradicts the types of the blocks": inverted != is_mostly_ones,
         "rank: not the number of ones before": np.diff(ranks) != ones[: len(ranks) - 1],
         "btnrp: not the end of the blocks before": pointers[1:] != stops[: len(pointers) - 1],
     }
-    for problem, where in wrong.items():
+    for problem, where in is_wrong.items():
         if where.any():
             field, _, words = problem.partition(": ")
             raise file.corrupt(f"field rrr.{field}: superblocks {first} to {last}: {words}")
@@ -147,14 +147,14 @@ def _superblocks(file: Fm9File, first: int, last: int) -> int:
 
 def _nodes(file: Fm9File) -> None:
     """Check that each inner node states the right number of ones before it."""
-    for number, (start, before, left, *_) in enumerate(file.tables.nodes.tolist()):
-        ones = before if left < 0 else k.bit_and_ones(file.tables, start) >> 1
+    for number, (start, before, left_child, *_) in enumerate(file.tables.nodes.tolist()):
+        ones = before if left_child < 0 else k.bit_and_ones(file.tables, start) >> 1
         if ones != before:
             raise file.corrupt(f"field node: {number} has {ones} ones before it, not {before}")
 
 
 def _samples(file: Fm9File) -> None:
-    """Check that no sample is outside of the text; some of both kinds state the same fact."""
+    """Check that all samples are within the text, and that both kinds agree where they overlap."""
     t, width = file.tables, file.tables.at[TEXT_WIDTH]
     for name, values, step, others, other_step in (
         ("sa_sample", SA, SA_STEP, ISA, ISA_STEP),
@@ -163,10 +163,10 @@ def _samples(file: Fm9File) -> None:
         entries = -(-file.n // step)
         for first in range(0, entries, _AT_ONCE):
             numbers = np.arange(first, min(entries, first + _AT_ONCE))
-            found = decode.entries(t, values, width, numbers)
-            is_shared = (found < file.n) & (found % other_step == 0)
-            same = decode.entries(t, others, width, found[is_shared] // other_step)
-            if (found >= file.n).any() or (same != numbers[is_shared] * step).any():
+            stated = decode.entries(t, values, width, numbers)
+            is_shared = (stated < file.n) & (stated % other_step == 0)
+            inverse = decode.entries(t, others, width, stated[is_shared] // other_step)
+            if (stated >= file.n).any() or (inverse != numbers[is_shared] * step).any():
                 problem = "one is outside of the text, or contradicts the other samples"
                 place = f"entries {first} to {first + len(numbers)}"
                 raise file.corrupt(f"field {name}: {place}: {problem}")
@@ -190,13 +190,15 @@ def _sampled(file: Fm9File) -> None:
 
 
 def _separators(file: Fm9File, offsets: Offsets, separator: int) -> None:
-    """Check the separators of documents, which begin each, or of lines, which end each."""
+    """Check the separators: at the start of each document, or at the end of each line."""
     numbers = _draw(file, offsets.entries)
     starts, stops = offsets.bounds(numbers)
     places = starts if separator == SEPARATOR else stops - 1
-    for number, place, found in zip(numbers, places, file.extract(places, places + 1), strict=True):
-        if found[0] != separator:
-            problem = f"byte {found[0]:02X} at position {place}, expected {separator:02X}"
+    for number, place, content in zip(
+        numbers, places, file.extract(places, places + 1), strict=True
+    ):
+        if content[0] != separator:
+            problem = f"byte {content[0]:02X} at position {place}, expected {separator:02X}"
             raise offsets.corrupt(f"entry {number}: {problem}")
 
 
@@ -209,21 +211,21 @@ def _check_lines(file: Fm9File, numbers: Iterable[int], lines: Sequence[bytes]) 
 def _order(file: Fm9File, offsets: Offsets, separator: int, progress: Progress) -> None:
     """Decode the whole text, and compare all samples, offsets and lines with it."""
     steps = find_steps(file, progress)
-    met = line = 0
-    rest = b""
+    n_met = line = 0
+    unfinished_line = b""
     starts = iter(range(0, file.n, _AT_ONCE))
     decoded = in_threads(lambda at: (at, *decode_part(file, steps, at)), starts)
-    for start, found, text in decoded:
+    for start, samples_met, text in decoded:
         if not offsets.agree(text, start):
             place = f"between positions {start} and {start + len(text)}"
             raise offsets.corrupt(f"entries: they contradict the text {place}")
         if separator == NEWLINE:
-            *lines, rest = (rest + text.tobytes()).split(b"\n")
+            *lines, unfinished_line = (unfinished_line + text.tobytes()).split(b"\n")
             _check_lines(file, count(line), lines)
             line += len(lines)
-        met += found
+        n_met += samples_met
         progress.advance(len(text), CHECKED)
-    if met != -(-file.n // SA_STEP):
+    if n_met != -(-file.n // SA_STEP):
         raise file.corrupt("field sa_sample: some entries are never reached")
 
 
@@ -233,7 +235,7 @@ def memory_needed(file: Fm9File) -> int:
 
 
 def find_steps(file: Fm9File, progress: Progress) -> Steps:
-    """Return the rank of the suffix that is one byte longer, for each rank."""
+    """Return, for each rank, the rank of the suffix that is one byte longer."""
     try:
         steps: Steps = np.empty(file.n, np.uint32 if file.n < _LONG else np.int64)
         bits = np.zeros((int(file.tables.at[BITS]) >> 6) + 5, np.uint64)
@@ -296,7 +298,7 @@ def in_threads(
 ) -> Iterator[_T]:
     """Yield results in the order of the tasks; only a few tasks run at a time.
 
-    `stop` is called at the end, or before; long tasks that still run then should give up.
+    `stop` is called at the end or at an early exit; running tasks should then give up.
     """
     workers = usable_cores()
     running: deque[Future[_T]] = deque()

@@ -1,11 +1,11 @@
-"""The inner loops of checks, compiled: they decode a file in its order.
+"""The compiled inner loops of checks, which decode a file sequentially.
 
-The steps from neighbouring ranks to those of the suffixes one byte longer lie next to each other in
-the wavelet tree. So one pass over its bits finds all steps, without a search for any; with these in
-memory, many walks through the text go side by side.
+In the wavelet tree, the steps of neighbouring ranks to the ranks of the suffixes one byte longer
+are adjacent. So one pass over its bits finds all steps without searching; with the steps in memory,
+many walks through the text run interleaved.
 
-No loop calls one of another module, so that the code can be kept on disk: numba would not notice
-that the other module has changed.
+No loop calls one of another module, because the code is cached on disk and numba would not notice a
+change of the other module.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from ngramscan.index_files.fm9.tables import (
 )
 
 Steps = npt.NDArray[np.integer[Any]]
-"""For each rank, that of the suffix that is one byte longer: 32 or 64 bits."""
+"""For each rank, the rank of the suffix that is one byte longer: 32 or 64 bits."""
 
 _U64 = np.uint64
 _ALL = _U64(0xFFFF_FFFF_FFFF_FFFF)
 _ONE = _U64(1)
 _LANES = 32
-"""Walks side by side, so that the memory looks up many steps at once."""
+"""Number of interleaved walks, which hide the latency of memory."""
 
 
 @lean_kernel
@@ -49,8 +49,8 @@ def _take(data: Bytes, position: Int, width: Int) -> np.uint64:
     for byte in range(8):  # the compiler turns this into one load
         word |= _U64(data[at + _U64(byte)]) << _U64(8 * byte)
     shift = _U64(position & 7)
-    behind = _U64(data[at + _U64(8)]) << _ONE
-    return (word >> shift | behind << (_U64(63) - shift)) & (_ALL >> _U64(64 - width))
+    next_byte = _U64(data[at + _U64(8)]) << _ONE
+    return (word >> shift | next_byte << (_U64(63) - shift)) & (_ALL >> _U64(64 - width))
 
 
 @lean_kernel
@@ -59,16 +59,18 @@ def _entry(data: Bytes, offset: Int, width: Int, number: Int) -> Int:
 
 
 @lean_kernel
-def _fill_entries(data: Bytes, offset: Int, width: Int, numbers: Integers, found: Integers) -> None:
+def _fill_entries(
+    data: Bytes, offset: Int, width: Int, numbers: Integers, values: Integers
+) -> None:
     for i in range(len(numbers)):
-        found[i] = _entry(data, offset, width, numbers[i])
+        values[i] = _entry(data, offset, width, numbers[i])
 
 
 def entries(t: Tables, column: int, width: Int, numbers: Integers) -> Integers:
-    """Return some entries of a field, whose offset is in a column of `t.at`."""
-    found = np.empty(len(numbers), np.int64)
-    _fill_entries(t.data, t.at[column], width, numbers, found)
-    return found
+    """Return some entries of a field, given the column of `t.at` with its offset."""
+    values = np.empty(len(numbers), np.int64)
+    _fill_entries(t.data, t.at[column], width, numbers, values)
+    return values
 
 
 @lean_kernel
@@ -115,39 +117,41 @@ def _pass_blocks(t: Tables, superblock: Int) -> tuple[Int, Int, Int]:
     start = superblock * SUPERBLOCK
     for block in range(start, min(start + SUPERBLOCK, t.at[BITS] // BLOCK + 1)):
         kind = _entry(t.data, t.at[BT], 7, block)
-        here = 127 - kind if inverted else kind
+        n_ones = 127 - kind if inverted else kind
         if pointer + k.NUMBER_BITS[kind] > t.at[BTNR_BITS]:
             return -1, ones, dense
         high, low = _number(t, pointer, kind)
-        most = k.COEFFICIENTS_HIGH[here, 127]
-        if high > most or (high == most and low >= k.COEFFICIENTS_LOW[here, 127]):
+        most = k.COEFFICIENTS_HIGH[n_ones, 127]
+        if high > most or (high == most and low >= k.COEFFICIENTS_LOW[n_ones, 127]):
             return -1, ones, dense
-        used = t.at[BITS] - block * BLOCK
-        if used < BLOCK:  # the last block has no ones after the last bit
-            first_bits, bits = _decode_block(here, high, low)
-            if bits >> _U64(max(0, used - 64)) or (used < 64 and first_bits >> _U64(used)):
+        bits_left = t.at[BITS] - block * BLOCK
+        if bits_left < BLOCK:  # the last block has no ones after the last bit
+            first_bits, bits = _decode_block(n_ones, high, low)
+            if bits >> _U64(max(0, bits_left - 64)) or (
+                bits_left < 64 and first_bits >> _U64(bits_left)
+            ):
                 return -1, ones, dense
         pointer += k.NUMBER_BITS[kind]
-        ones += here
-        dense += here > BLOCK // 2
+        ones += n_ones
+        dense += n_ones > BLOCK // 2
     return pointer, ones, dense
 
 
 @lean_kernel
-def pass_superblocks(t: Tables, first: Int, found: Integers) -> None:
+def pass_superblocks(t: Tables, first: Int, block_counts: Integers) -> None:
     """Fill in the end of each superblock in `btnr`, or -1; its ones; and its dense blocks."""
-    for number in range(found.shape[1]):
+    for number in range(block_counts.shape[1]):
         stop, ones, dense = _pass_blocks(t, first + number)
-        found[0, number] = stop
-        found[1, number] = ones
-        found[2, number] = dense
+        block_counts[0, number] = stop
+        block_counts[1, number] = ones
+        block_counts[2, number] = dense
 
 
 @lean_kernel
 def decode_superblocks(t: Tables, first: Int, last: Int, bits: Words) -> None:
-    """Write the bits of superblocks, which were checked, over zeros.
+    """Write the bits of checked superblocks over zeros.
 
-    Where a thread begins, at an even superblock, begins a word, too: no two write the same one.
+    Threads begin at even superblocks, which begin at a word, so no two write the same word.
     """
     for superblock in range(first, last):
         pointer = _entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
@@ -186,7 +190,7 @@ def _count_ones(bits: Words, start: Int, stop: Int) -> Int:
 def move_cursors(
     bits: Words, nodes: Integers, ends: Integers, cursors: Integers, moves: Integers
 ) -> bool:
-    """Move the cursors of all nodes with that of the root; False: one would leave its node.
+    """Move the cursors of all nodes along with the root's; False if one would leave its node.
 
     The cursor of an inner node is a place in `bits`, that of a leaf a rank. `moves` has the root's,
     and gets those of the others.
@@ -219,7 +223,7 @@ def fill_steps(bits: Words, nodes: Integers, cursors: Integers, steps: Steps) ->
 
 @lean_kernel
 def walk_back(steps: Steps, ranks: Steps) -> None:
-    """Fill in the ranks of neighbouring suffixes, from every 64th and the last one backwards."""
+    """Fill in ranks of suffixes, walking backwards from every 64th and from the last one."""
     for start in range(0, len(ranks), _LANES * ISA_STEP):
         stop = min(len(ranks), start + _LANES * ISA_STEP)
         for back in range(ISA_STEP - 1, 0, -1):

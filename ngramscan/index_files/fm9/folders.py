@@ -1,4 +1,4 @@
-"""The folders of an index: one that is a shard, or one with shards in it."""
+"""The folders of an index: a single shard, or a folder of shards."""
 
 from __future__ import annotations
 
@@ -15,17 +15,12 @@ from ngramscan.index_files.formats import is_shard
 _MADE = "ngramscan index build makes one of a corpus"
 
 
-def index_folder(place: str | Path) -> Path:
-    """Return the folder of an index from its path or from its spec, `fm9:DIR`."""
-    return Path(str(place).removeprefix("fm9:")).expanduser()
-
-
 def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
     """Return the folders of the shards of an index, in their order.
 
-    Where there is none, an InputError says how to make one. A folder with only some files of a
-    shard is one, too: without it all counts would be too low. An IndexFormatError says that a shard
-    is missing; `allow_partial` returns those of an index that is still being built.
+    If there is no index, an InputError says how to build one. A folder with only some files of a
+    shard counts as a shard: without it all counts would be too low. An IndexFormatError says that a
+    shard is missing; `allow_partial` returns the finished shards of an unfinished index.
     """
     if not directory.is_dir():
         problem = "not a folder" if directory.exists() else "no such folder"
@@ -46,9 +41,9 @@ def shard_folders(directory: Path, allow_partial: bool = False) -> list[Path]:
 
 
 def in_order(names: Sequence[str], place: str) -> list[str]:
-    """Return the names of all shards of an index in their order, for which no manifest is there.
+    """Return the names of all shards of an index without a manifest, in their order.
 
-    A number that is missing among those that are there is an error: counts would be too low.
+    A gap in the numbers is an error, since counts would be too low.
     """
     order = {name: int(name) if name.isascii() and name.isdigit() else -1 for name in names}
     numbers = {number for number in order.values() if number >= 0}
@@ -59,7 +54,7 @@ def in_order(names: Sequence[str], place: str) -> list[str]:
 
 
 def planned_shards(directory: Path) -> list[str] | None:
-    """Return the folders that an index will have; None: it is finished."""
+    """Return the folders that an index will have; None if it is finished."""
     path = directory / PLAN
     content = read_if_there(path)
     if content is None:
@@ -72,7 +67,7 @@ def planned_shards(directory: Path) -> list[str] | None:
 
 
 def _built(directory: Path, planned: Sequence[str], allow_partial: bool) -> list[Path]:
-    """Return the folders of the shards that are built, where some may be missing."""
+    """Return the folders of the finished shards of an index."""
     folders = [directory / name for name in planned]
     built = [folder for folder in folders if (folder / MANIFEST).exists()]
     if allow_partial and built:
@@ -82,15 +77,15 @@ def _built(directory: Path, planned: Sequence[str], allow_partial: bool) -> list
 
 
 def _listed(directory: Path, names: Sequence[str]) -> list[Path]:
-    """Return the folders that a manifest lists; they must be those that are there."""
+    """Return the folders that a manifest lists, which must be exactly the existing ones."""
     if names == [""]:
         return [directory]
-    there = {"", *_folders_in(directory)}
+    existing = {"", *_folders_in(directory)}
     for name in names:
-        if name not in there:
+        if name not in existing:
             problem = f"missing, but {MANIFEST} lists it; copy it here, or build the index again"
             raise IndexFormatError(str(directory / name), problem)
-    for name in there.difference(names):
+    for name in existing.difference(names):
         if is_shard(directory / name):
             problem = f"files of an index that {MANIFEST} does not list; move them elsewhere"
             raise IndexFormatError(str(directory / name), problem)
@@ -98,5 +93,7 @@ def _listed(directory: Path, names: Sequence[str]) -> list[Path]:
 
 
 def _folders_in(directory: Path) -> list[str]:
-    with os.scandir(directory) as found:
-        return [entry.name for entry in found if entry.is_dir() and not entry.name.startswith(".")]
+    with os.scandir(directory) as entries:
+        return [
+            entry.name for entry in entries if entry.is_dir() and not entry.name.startswith(".")
+        ]

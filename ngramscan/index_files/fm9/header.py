@@ -1,7 +1,7 @@
 """The header of an .fm9 file, and checks that its fields are consistent.
 
 Opening a file reads only lengths and the small tables at its end, a few kB: the large fields stay
-on disk until a query needs them. These checks make sure that no later read can leave the file.
+on disk until a query needs them. These checks ensure that no later read can leave the file.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from ngramscan.index_files.fm9.layout import (
     NONE,
     SA_STEP,
     SUPERBLOCK,
-    Field,
-    Layout,
-    Node,
+    FileLayout,
+    HeaderField,
+    TreeNode,
     bits_for,
 )
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.uint16]
 Words = NDArray[np.uint64]
-NODE = np.dtype({"names": Node._fields, "formats": ["<u8", "<u8", "<u2", "<u2", "<u2"]})
+NODE = np.dtype({"names": TreeNode._fields, "formats": ["<u8", "<u8", "<u2", "<u2", "<u2"]})
 
 
 def byte_tables(tree: NDArray[Any]) -> tuple[Numbers, Words]:
@@ -52,18 +52,18 @@ def byte_tables(tree: NDArray[Any]) -> tuple[Numbers, Words]:
     return leaf_of, by_byte
 
 
-def read_layout(data: memoryview, path: str) -> Layout:
+def read_layout(data: memoryview, path: str) -> FileLayout:
     """Read the header of a mapped file; an IndexFormatError names a field that is wrong."""
-    return _Parser(data, path).parse()
+    return _HeaderParser(data, path).parse()
 
 
-class _Parser:
+class _HeaderParser:
     def __init__(self, data: memoryview, path: str) -> None:
         self._data = data
         self._path = path
         self._at = 0
 
-    def parse(self) -> Layout:
+    def parse(self) -> FileLayout:
         n, sigma, size = (self._number(name) for name in ("n", "sigma", "rrr.size"))
         self._require("n", 2 <= n < LONGEST, f"{n}, a text has 2 to 2^48 bytes")
         self._require("sigma", 2 <= sigma <= 256, f"{sigma}, a text has 2 to 256 kinds of bytes")
@@ -84,9 +84,13 @@ class _Parser:
         self._check_links(tree)
         leaf_of, codes = self._check_codes(tree, comp2char, leaf_of, codes)
         sizes = self._sizes(tree, leaf_of[[*comp2char]], np.diff(c), (n, size, ones))
-        return Layout(*(n, size, ones, *bits, tree, leaf_of, codes, sa, isa, comp2char, c, sizes))
+        return FileLayout(
+            *(n, size, ones, *bits, tree, leaf_of, codes, sa, isa, comp2char, c, sizes)
+        )
 
-    def _bit_vector(self, size: int) -> tuple[Field, Field, Field, Field, Field]:
+    def _bit_vector(
+        self, size: int
+    ) -> tuple[HeaderField, HeaderField, HeaderField, HeaderField, HeaderField]:
         blocks = size // BLOCK + 1
         superblocks = -(-blocks // SUPERBLOCK)
         bt = self._vector("rrr.bt", None, blocks)
@@ -118,10 +122,10 @@ class _Parser:
         self._require("char2comp", char2comp == numbers, "contradicts comp2char")
         self._require("C", bool((c[:-1] < c[1:]).all()), "the counts do not increase")
         self._require("C", (c[0], c[-1]) == (0, n), f"from {c[0]} to {c[-1]}, expected 0 to {n}")
-        again = int.from_bytes(self._take("sigma16", 2), "little")
-        self._require("sigma16", again == sigma, f"{again}, but sigma is {sigma}")
-        behind = len(self._data) - self._at
-        self._require("end of file", behind == 0, f"{behind} bytes too many")
+        repeated = int.from_bytes(self._take("sigma16", 2), "little")
+        self._require("sigma16", repeated == sigma, f"{repeated}, but sigma is {sigma}")
+        extra_bytes = len(self._data) - self._at
+        self._require("end of file", extra_bytes == 0, f"{extra_bytes} bytes too many")
         return comp2char, c.astype(np.int64)
 
     # The wavelet tree: its leaves are the bytes of the text
@@ -133,8 +137,8 @@ class _Parser:
         """
         parents, is_leaf = tree["parent"], tree["left"] == NONE
         self._require("node", parents[0] == NONE, "the root has a parent")
-        wrong = is_leaf & (tree["right"] != NONE)
-        self._refuse("node", wrong, lambda number: f"{number} has one child")
+        is_wrong = is_leaf & (tree["right"] != NONE)
+        self._refuse("node", is_wrong, lambda number: f"{number} has one child")
         inner = np.flatnonzero(~is_leaf)
         self._require("node", 2 * len(inner) == len(tree) - 1, "some nodes have no parent")
         children = np.stack((tree["left"], tree["right"]), axis=1)[inner]
@@ -178,22 +182,26 @@ class _Parser:
         starts = np.append(tree["start"].astype(np.int64), bits)
         self._require("node", starts[0] == 0, "the root does not start at bit 0")
         sizes, is_leaf = np.diff(starts), tree["left"] == NONE
-        wrong = is_leaf & (sizes != 0)
-        self._refuse("node", wrong, lambda number: f"{number} is a leaf, but has bits")
+        is_wrong = is_leaf & (sizes != 0)
+        self._refuse("node", is_wrong, lambda number: f"{number} is a leaf, but has bits")
         self._refuse("node", ~is_leaf & (sizes <= 0), lambda number: f"{number} has no bits")
         sizes[leaves] = counts
         self._require("node", sizes[0] == n, "the root's bits are not n")
         inner = np.flatnonzero(~is_leaf)
-        left, right = sizes[tree["left"][inner]], sizes[tree["right"][inner]]
-        before, stated = np.cumsum(right) - right, tree["value"][inner]
+        left_bits, right_bits = sizes[tree["left"][inner]], sizes[tree["right"][inner]]
+        before, stated = np.cumsum(right_bits) - right_bits, tree["value"][inner]
         self._refuse(
             *("node", stated != before.astype(np.uint64)),
             lambda at: f"{inner[at]} has {stated[at]} ones before it, not {before[at]}",
         )
         problem = "has more or less bits than its children"
-        self._refuse("node", sizes[inner] != left + right, lambda at: f"{inner[at]} {problem}")
-        found = right.sum()
-        self._require("rrr.rank", found == ones, f"{ones} ones, but the nodes have {found}")
+        self._refuse(
+            "node", sizes[inner] != left_bits + right_bits, lambda at: f"{inner[at]} {problem}"
+        )
+        counted_ones = right_bits.sum()
+        self._require(
+            "rrr.rank", counted_ones == ones, f"{ones} ones, but the nodes have {counted_ones}"
+        )
         return sizes
 
     def _take(self, name: str, length: int) -> bytes:
@@ -205,7 +213,7 @@ class _Parser:
     def _number(self, name: str) -> int:
         return int.from_bytes(self._take(name, 8), "little")
 
-    def _vector(self, name: str, width: int | None, entries: int | None) -> Field:
+    def _vector(self, name: str, width: int | None, entries: int | None) -> HeaderField:
         """Skip a vector; without a `width` the file says how wide its entries are."""
         bits = self._number(name)
         if width is None:
@@ -214,21 +222,21 @@ class _Parser:
         if entries is not None:
             fits = bits == entries * width
             self._require(name, fits, f"{bits} bits, expected {entries} entries of {width}")
-        field = Field(self._at, bits, width)
+        field = HeaderField(self._at, bits, width)
         self._require(name, field.bytes <= len(self._data) - self._at, "the file ends within it")
         self._at += field.bytes
         return field
 
-    def _payload(self, field: Field) -> bytes:
+    def _payload(self, field: HeaderField) -> bytes:
         return bytes(self._data[field.offset : field.offset + field.bytes])
 
-    def _entry(self, field: Field, number: int) -> int:
+    def _entry(self, field: HeaderField, number: int) -> int:
         first = number * field.width
         at = field.offset + first // 8
         raw = self._data[at : at + 9]
         return int.from_bytes(raw, "little") >> first % 8 & ((1 << field.width) - 1)
 
-    def _check_width(self, name: str, field: Field, expected: int) -> None:
+    def _check_width(self, name: str, field: HeaderField, expected: int) -> None:
         fits = field.width == expected
         self._require(name, fits, f"{field.width} bits wide, expected {expected}")
 
@@ -236,7 +244,9 @@ class _Parser:
         if not holds:
             raise IndexFormatError(self._path, f"field {name}: {problem}")
 
-    def _refuse(self, name: str, wrong: NDArray[np.bool_], problem: Callable[[int], str]) -> None:
+    def _refuse(
+        self, name: str, is_wrong: NDArray[np.bool_], problem: Callable[[int], str]
+    ) -> None:
         """Refuse the file for the first entry that is wrong."""
-        if wrong.any():
-            raise IndexFormatError(self._path, f"field {name}: {problem(int(wrong.argmax()))}")
+        if is_wrong.any():
+            raise IndexFormatError(self._path, f"field {name}: {problem(int(is_wrong.argmax()))}")

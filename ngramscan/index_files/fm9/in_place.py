@@ -1,6 +1,6 @@
-"""Queries an index in place: on a web server, or in an object store.
+"""Queries to an index in place: on a web server, or in an object store.
 
-A question is a chain of small reads, each of which says where the next one is. So all questions to
+A query is a chain of small reads, each of which determines where the next one is. So all queries to
 all shards run at once, as tasks of one event loop. The compiled loops are those of the local
 reader: they stop at a missing part of the file, and continue once it is loaded.
 """
@@ -19,7 +19,7 @@ from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import NO_FLAG, Integers, expect_steps
 from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.header import read_layout
-from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, Layout
+from ngramscan.index_files.fm9.layout import BLOCK, ISA_STEP, SUPERBLOCK, FileLayout
 from ngramscan.index_files.fm9.tables import (
     BT,
     BTNR,
@@ -32,7 +32,7 @@ from ngramscan.index_files.fm9.tables import (
     RANK_WIDTH,
     SA,
     TEXT_WIDTH,
-    Parts,
+    TableParts,
     Tables,
     make_tables,
 )
@@ -44,23 +44,23 @@ _TYPES = 7 * SUPERBLOCK
 _LONGEST_NUMBER = int(kernels.NUMBER_BITS.max())
 _SLOTS = {RANK: 0, BTNRP: 24, INVERT: 48, BT: 56, BTNR: 96}
 _SLOTS |= {SA: 0, ISA: 0}
-"""Where a part has the bytes of each field."""
+"""The place of each field's bytes in a part."""
 _PART_BYTES = 96 + _LONGEST_NUMBER * SUPERBLOCK // 8 + 48
 _BEHIND = 272
-"""Bytes that the compiled loops may read behind the last field."""
+"""Bytes that the compiled loops may read after the last field."""
 _HEADER_PART = 4096
 _CONTRADICTION = "field rrr: the bits contradict their number"
 _WALKS_AT_ONCE = 1024
 
 T = TypeVar("T")
 _Bits = Mapping[int, tuple[int, int]]
-"""Bits to read, by column of the field: the first one, and how many."""
+"""Bits to read, by column of the field: the first one, and their number."""
 _Pieces = dict[int, tuple[int, bytes]]
-"""The bytes that were read, after the number of the first one in its field."""
+"""The number of the first byte in its field, and the bytes read."""
 
 
 async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Return the results of all; the first error ends the others."""
+    """Return all results; the first error cancels the others."""
     try:
         async with asyncio.TaskGroup() as group:
             running = [group.create_task(coroutine) for coroutine in coroutines]
@@ -83,7 +83,7 @@ class _PartsHere:
         self._at: list[Integers] = []
 
     def add(self, key: int, pieces: _Pieces) -> None:
-        """Add a part, of which some fields were read."""
+        """Add a part with the fields that were read."""
         part, offsets = bytearray(_PART_BYTES), self._tables.at.copy()
         for column, (start, raw) in pieces.items():
             slot = _SLOTS[column]
@@ -97,12 +97,12 @@ class _PartsHere:
         """Return the file in the form that the compiled loops read."""
         at = np.array(self._at, np.int64).reshape(-1, self._tables.at.size)
         self.missing[:] = 0
-        parts = Parts(np.array(self._keys, np.int64), at, self.missing)
+        parts = TableParts(np.array(self._keys, np.int64), at, self.missing)
         return self._tables._replace(data=np.frombuffer(self._data, np.uint8), parts=parts)
 
 
 class ReadLog:
-    """Reads parts of files, and notes which."""
+    """Reads parts of files, and records which."""
 
     def __init__(self, ranges: Ranges) -> None:
         self._ranges, self.parts = ranges, set[tuple[RemoteFile, int, int]]()
@@ -114,19 +114,19 @@ class ReadLog:
 
 
 class InPlaceFile:
-    """A searchable text: an .fm9 file of which only what a question needs is read."""
+    """A searchable text: an .fm9 file from which only the parts that queries need are read."""
 
-    def __init__(self, ranges: Ranges, file: RemoteFile, layout: Layout, memory: int) -> None:
+    def __init__(self, ranges: Ranges, file: RemoteFile, layout: FileLayout, memory: int) -> None:
         self._ranges, self._file, self.start_read = ranges, file, ranges.start
         self.layout, self.n = layout, layout.n
         self._tables = make_tables(np.zeros(0, np.uint8), layout)
         self._at: list[int] = self._tables.at.tolist()
         self.steps: list[int] = self._tables.lengths.tolist()
-        """How many steps one byte of a pattern takes, by the byte."""
+        """Number of steps for one byte of a pattern, by the byte."""
         fields = {RANK: layout.rank, BTNRP: layout.btnrp}
         fields |= {INVERT: layout.invert}
         self.reads_per_step, self.rounds_per_step = 2, 1
-        """How many reads one step takes, and how many of them have to wait for each other."""
+        """Number of reads per step, and how many of them are sequential."""
         self._is_whole = file.size <= memory
         if self._is_whole:
             self.reads_per_step = self.rounds_per_step = 0
@@ -150,13 +150,13 @@ class InPlaceFile:
         return cls(ranges, file, await _read_header(ranges, file), memory)
 
     def read_by(self, reads: ReadLog) -> InPlaceFile:
-        """Return this file, of which a log notes what is read; it has to be loaded."""
-        other = copy(self)
-        other.start_read = reads.start
-        return other
+        """Return a copy whose reads a log records; the file has to be loaded."""
+        logged = copy(self)
+        logged.start_read = reads.start
+        return logged
 
     async def load(self) -> None:
-        """Read what is kept; this has to be done before anything is asked."""
+        """Read the parts that are kept in memory; this is required before any query."""
         if self._is_whole:
             if not self._tables.data.size:
                 raw = await self._ranges.read(self._file, 0, self._file.size)
@@ -175,12 +175,12 @@ class InPlaceFile:
 
     # Parts of the file
 
-    async def _read(self, wanted: Sequence[_Bits]) -> list[_Pieces]:
+    async def _read(self, requests: Sequence[_Bits]) -> list[_Pieces]:
         """Return bits of several fields, several times."""
         # All reads are started before any is waited for.
         started = [
             [(column, *self._start(column, *bits)) for column, bits in fields.items()]
-            for fields in wanted
+            for fields in requests
         ]
         return [
             {column: (start, await finished(reading)) for column, start, reading in fields}
@@ -195,7 +195,7 @@ class InPlaceFile:
         return start, self.start_read(self._file, at + start, at + stop)
 
     def _first_bits(self, key: int) -> _Bits:
-        """Return what is read of a part at first: all of a sample, and where blocks are."""
+        """Return the first bits to read of a part: a whole sample, or the places of blocks."""
         number, column = key >> 3, key & 7
         if column != BT:
             width = self._at[TEXT_WIDTH]
@@ -208,7 +208,7 @@ class InPlaceFile:
         }
 
     def _blocks(self, key: int, pieces: _Pieces) -> _Bits:
-        """Return where the blocks of a superblock are; nothing if its bits are all the same."""
+        """Return the bits of a superblock's blocks; empty if all its bits are the same."""
         if RANK not in pieces:
             return {}
         number, width = key >> 3, self._at[RANK_WIDTH]
@@ -228,61 +228,64 @@ class InPlaceFile:
         return {BT: (number * _TYPES, _TYPES), BTNR: (first, stop - first)}
 
     async def _until_found(self, search: Callable[[Tables], int | None]) -> None:
-        """Search, and read the parts that are missing, until all is found.
+        """Search, reading missing parts, until the search is finished.
 
-        `search` returns how far it got; None: all is found. Where it got ahead, the parts that it
-        had are not needed any more.
+        `search` returns how far it advanced, or None when finished. Once it has advanced, the
+        earlier parts are no longer needed.
         """
-        here = _PartsHere(self._tables)
-        while (ahead := search(self._tables if self._is_whole else here.tables())) is not None:
-            count, *keys = here.missing.tolist()
+        loaded = _PartsHere(self._tables)
+        while (ahead := search(self._tables if self._is_whole else loaded.tables())) is not None:
+            count, *keys = loaded.missing.tolist()
             if not count:
                 raise self.corrupt(_CONTRADICTION)
             if ahead:
-                here.clear()
-            known = await self._read([self._first_bits(key) for key in keys[:count]])
-            blocks = await self._read([*map(self._blocks, keys, known)])
-            for key, pieces, more in zip(keys, known, blocks, strict=False):
-                here.add(key, pieces | more)
+                loaded.clear()
+            first_bits = await self._read([self._first_bits(key) for key in keys[:count]])
+            blocks = await self._read([*map(self._blocks, keys, first_bits)])
+            for key, pieces, more in zip(keys, first_bits, blocks, strict=False):
+                loaded.add(key, pieces | more)
 
     # Searching
 
     async def find(self, patterns: Sequence[bytes]) -> Integers:
-        """Return the ranks of each pattern, half-open; both ends are equal where it has none."""
+        """Return the half-open ranks of each pattern; both ends are equal if it doesn't occur."""
         expect_steps(sum(map(len, patterns)))
-        found = await together(map(self._find, patterns))
-        return np.concatenate([np.zeros((0, 2), np.int64), *found])
+        segments = await together(map(self._find, patterns))
+        return np.concatenate([np.zeros((0, 2), np.int64), *segments])
 
     async def _find(self, pattern: bytes) -> Integers:
         matched, ranks = await self.extend(pattern, (0, self.n))
         return np.array([ranks if matched == len(pattern) else (ranks[0], ranks[0])], np.int64)
 
     async def extend(self, pattern: bytes, ranks: tuple[int, int]) -> tuple[int, tuple[int, int]]:
-        """Return how many last bytes of a pattern occur before what has some ranks, and theirs."""
+        """Return how many last bytes of a pattern precede the suffixes with some ranks.
+
+        Also return the ranks of these bytes followed by the suffixes.
+        """
         path, segment = np.zeros((len(pattern) + 1, 2), np.int64), np.zeros((1, 2), np.int64)
-        left, path[0], matched = np.frombuffer(bytearray(pattern), np.uint8), ranks, 0
+        unmatched, path[0], matched = np.frombuffer(bytearray(pattern), np.uint8), ranks, 0
 
         def search(tables: Tables) -> int | None:
-            nonlocal left, matched
-            starts, at = np.array([0, len(left)]), np.zeros(3, np.int64)
-            if kernels.find(tables, left, starts, path, segment, at, NO_FLAG) == 0:
+            nonlocal unmatched, matched
+            starts, at = np.array([0, len(unmatched)]), np.zeros(3, np.int64)
+            if kernels.find(tables, unmatched, starts, path, segment, at, NO_FLAG) == 0:
                 return None
             ahead = int(segment[0, 1])
-            path[0], left = path[ahead], left[: len(left) - ahead]
+            path[0], unmatched = path[ahead], unmatched[: len(unmatched) - ahead]
             matched += ahead
             return ahead
 
         await self._until_found(search)
-        # Where there are none any more, both ends are equal.
-        alive = path[: len(left) + 1, 0] < path[: len(left) + 1, 1]
-        reached = len(left) if alive.all() else max(0, int(alive.argmin()) - 1)
+        # Both ends are equal where nothing is left.
+        alive = path[: len(unmatched) + 1, 0] < path[: len(unmatched) + 1, 1]
+        reached = len(unmatched) if alive.all() else max(0, int(alive.argmin()) - 1)
         return matched + reached, (int(path[reached, 0]), int(path[reached, 1]))
 
     # Walking through the text
 
     async def locate(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
-        ranks, positions, met, steps = np.array([rank]), np.zeros(1, np.int64), set[int](), 0
+        ranks, positions, visited, steps = np.array([rank]), np.zeros(1, np.int64), set[int](), 0
 
         def search(tables: Tables) -> int | None:
             nonlocal steps
@@ -291,9 +294,9 @@ class InPlaceFile:
             if ahead < 0:
                 return None
             steps += ahead
-            if ahead and int(ranks[0]) in met:
+            if ahead and int(ranks[0]) in visited:
                 raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
-            met.add(int(ranks[0]))
+            visited.add(int(ranks[0]))
             return ahead
 
         await self._until_found(search)
@@ -303,8 +306,8 @@ class InPlaceFile:
         """Return a part of the text. Its pieces are read at once, each backwards from a sample."""
         cuts = [start, *range(start - start % ISA_STEP + ISA_STEP, stop, ISA_STEP), stop]
         walks, pieces = pairwise(cuts), []
-        while some := list(islice(walks, _WALKS_AT_ONCE)):
-            pieces += await together(self._walk(*piece) for piece in some)
+        while batch := list(islice(walks, _WALKS_AT_ONCE)):
+            pieces += await together(self._walk(*piece) for piece in batch)
         return b"".join(pieces)
 
     async def _walk(self, start: int, stop: int) -> bytes:
@@ -322,9 +325,9 @@ class InPlaceFile:
         return text.tobytes()[: stop - start]
 
 
-def _entry(found: tuple[int, bytes], number: int, width: int) -> int:
-    """Return an entry of a vector, from bytes that have it and the number of their first one."""
-    start, raw = found
+def _entry(vector_part: tuple[int, bytes], number: int, width: int) -> int:
+    """Return an entry of a vector, from bytes that contain it and the number of the first byte."""
+    start, raw = vector_part
     return int.from_bytes(raw, "little") >> (number * width - 8 * start) & ((1 << width) - 1)
 
 
@@ -332,10 +335,10 @@ def _entry(found: tuple[int, bytes], number: int, width: int) -> int:
 
 
 class _MissingPart(Exception):
-    """A part of a header was not read yet."""
+    """A part of a header has not been read yet."""
 
 
-class _Header:
+class _PartialHeader:
     """Looks like a whole file to the header parser, though only some parts have been read."""
 
     def __init__(self, size: int) -> None:
@@ -345,17 +348,17 @@ class _Header:
     def __len__(self) -> int:
         return self._size
 
-    def __getitem__(self, wanted: slice) -> bytes:
-        start, stop, _ = wanted.indices(self._size)
+    def __getitem__(self, part_wanted: slice) -> bytes:
+        start, stop, _ = part_wanted.indices(self._size)
         for at, part in self.parts.items():
             if at <= start and stop <= at + len(part):
                 return part[start - at : stop - at]
         raise _MissingPart(start, stop)
 
 
-async def _read_header(ranges: Ranges, file: RemoteFile) -> Layout:
+async def _read_header(ranges: Ranges, file: RemoteFile) -> FileLayout:
     """Read the parts of a file that its parser asks for, until it has all of them."""
-    header = _Header(file.size)
+    header = _PartialHeader(file.size)
     while True:
         try:
             return read_layout(cast(memoryview, header), file.url)

@@ -38,7 +38,7 @@ class InPlaceOffsets:
             raise IndexFormatError(file.url, problem)
 
     async def _read(self, first: int, stop: int) -> Integers:
-        """Return some entries; the one behind the last is the last byte of the text."""
+        """Return some entries; the entry after the last is the last byte of the text."""
         raw = await self._ranges.read(self._file, 8 * first, 8 * min(stop, self.entries))
         values = np.frombuffer(raw, "<u8").astype(np.int64)
         values = np.append(values, self._n - 1) if stop > self.entries else values
@@ -52,18 +52,18 @@ class InPlaceOffsets:
         return int(start), int(stop)
 
     async def holding(self, position: int) -> int:
-        """Return the last document that starts at a position or before it.
+        """Return the document at a position: the last one that does not start after it.
 
-        As documents are about equally long, the first part that is read is mostly near it.
+        Documents are about equally long, so the first part that is read is usually near it.
         """
-        low, high, before, behind = 0, self.entries, 0, self._n
+        low, high, before, after = 0, self.entries, 0, self._n
         while True:
-            guess = low + (high - low) * (position - before) // (behind - before)
+            guess = low + (high - low) * (position - before) // (after - before)
             first = max(low, min(guess - _OFFSETS_AT_ONCE // 2, high - _OFFSETS_AT_ONCE))
             values = await self._read(first, min(first + _OFFSETS_AT_ONCE, high))
             last = first + len(values) - 1
             if values[0] > position:
-                high, behind = first, int(values[0])
+                high, after = first, int(values[0])
             elif values[-1] <= position and last + 1 < high:
                 low, before = last, int(values[-1])
             else:
@@ -73,7 +73,7 @@ class InPlaceOffsets:
 
 
 class InPlaceShard:
-    """The index of some documents, and that of their metadata; answers are those of `Shard`."""
+    """The indexes of some documents and of their metadata; same results as `Shard`."""
 
     def __init__(
         self, ranges: Ranges, files: Sequence[RemoteFile], data: InPlaceFile, kept_bytes: int
@@ -89,21 +89,23 @@ class InPlaceShard:
 
     @property
     def fingerprint(self) -> str:
-        """The sizes and validators of the files: another one means other content."""
+        """The sizes and validators of the files, which change with their content."""
         # The first bytes have the number of each byte in the text.
         return repr([(file.size, file.etag or file.head) for file in self._files])
 
     @property
     def has_validators(self) -> bool:
-        """Whether a file of the same size that takes the place of one is noticed."""
+        """Whether a file that is replaced by one of the same size is detected."""
         return all(file.stamp for file in self._files)
 
     def windows(
         self, ranks: Sequence[int], needle_bytes: Integers, context: int
     ) -> list[ShardWindow]:
         """Return the text around some occurrences, as `Shard.windows` does."""
-        each = zip(ranks, needle_bytes.tolist(), strict=True)
-        return self._ranges.run(together(self._window(*occurrence, context) for occurrence in each))
+        occurrences = zip(ranks, needle_bytes.tolist(), strict=True)
+        return self._ranges.run(
+            together(self._window(*occurrence, context) for occurrence in occurrences)
+        )
 
     async def _window(self, rank: int, needle_bytes: int, context: int) -> ShardWindow:
         await self.data.load()
@@ -137,7 +139,7 @@ class InPlaceShard:
 def find_in_all(
     ranges: Ranges, shards: Sequence[InPlaceShard], patterns: Sequence[bytes]
 ) -> list[Integers]:
-    """Return the ranks of each pattern in each shard; both ends are equal where it has none."""
+    """Return the ranks of each pattern in each shard; both ends are equal if it doesn't occur."""
 
     async def find() -> list[Integers]:
         await together(shard.data.load() for shard in shards)
@@ -150,25 +152,25 @@ def find_in_all(
 
 
 def open_in_place(ranges: Ranges, url: str, memory: int) -> list[InPlaceShard]:
-    """Open the index at an address; `memory` is for what is kept of all shards.
+    """Open the index at an address; `memory` limits what is kept of all shards.
 
-    A manifest lists its shards. Without one they are listed, where that is possible, or their
-    documented names are tried.
+    The manifest names its shards. Without one, the folder is listed if possible, or the documented
+    names are tried.
     """
     url = url.rstrip("/") + "/"
 
     async def open_all() -> list[InPlaceShard]:
-        found = await _of_manifest(ranges, url) or await _by_name(ranges, url)
-        kept_bytes = min(_KEPT_BYTES, memory // len(found))
-        opened = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in found)
-        each = zip(found, await together(opened), strict=True)
-        return [InPlaceShard(ranges, files, data, kept_bytes) for files, data in each]
+        files_by_shard = await _of_manifest(ranges, url) or await _by_name(ranges, url)
+        kept_bytes = min(_KEPT_BYTES, memory // len(files_by_shard))
+        opening = (InPlaceFile.open(ranges, files[0], kept_bytes) for files in files_by_shard)
+        loaded = zip(files_by_shard, await together(opening), strict=True)
+        return [InPlaceShard(ranges, files, data, kept_bytes) for files, data in loaded]
 
     return ranges.run(open_all())
 
 
 async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
-    """Return the files of all shards that a manifest lists; none if there is no manifest."""
+    """Return the files of all shards in the manifest; empty without a manifest."""
     names = PLAN, MANIFEST
     try:
         reads = (ranges.read_whole(url + name, _LONGEST_MANIFEST) for name in names)
@@ -182,8 +184,8 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
         return []
     entries = parse_manifest(manifest, shown(url) + MANIFEST)
     folders = (f"{url}{entry.folder}/" if entry.folder else url for entry in entries)
-    found = await together(_files(ranges, folder) for folder in folders)
-    for entry, files in zip(entries, found, strict=True):
+    files_by_shard = await together(_files(ranges, folder) for folder in folders)
+    for entry, files in zip(entries, files_by_shard, strict=True):
         if not files:
             place = shown(url) + f"{entry.folder}/{FILES[0]}".lstrip("/")
             raise IndexFormatError(place, f"missing, but {MANIFEST} lists it; {_UPLOAD}")
@@ -191,7 +193,7 @@ async def _of_manifest(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
             if file.size != (listed := entry.files[name].bytes):
                 problem = f"{file.size} bytes, but {MANIFEST} says {listed}; {_UPLOAD}"
                 raise IndexFormatError(file.url, problem)
-    return found
+    return files_by_shard
 
 
 async def _files(ranges: Ranges, folder: str) -> list[RemoteFile]:
@@ -205,7 +207,7 @@ async def _files(ranges: Ranges, folder: str) -> list[RemoteFile]:
 
 
 async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
-    """Return the files of all shards, found by their names as those of a local folder are."""
+    """Return the files of all shards, found by the same names as in a local folder."""
     if alone := await _files(ranges, url):
         return [alone]
     if (names := await ranges.list(url)) is not None:
@@ -223,9 +225,9 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
 
 
 async def _shards(ranges: Ranges, url: str, names: Sequence[str]) -> dict[str, list[RemoteFile]]:
-    """Return the files of those folders that are shards."""
-    found = await together(_files(ranges, f"{url}{name}/") for name in names)
-    return {name: files for name, files in zip(names, found, strict=True) if files}
+    """Return the files of the folders that are shards."""
+    files_by_folder = await together(_files(ranges, f"{url}{name}/") for name in names)
+    return {name: files for name, files in zip(names, files_by_folder, strict=True) if files}
 
 
 async def _numbered(ranges: Ranges, url: str) -> dict[str, list[RemoteFile]]:
@@ -233,8 +235,8 @@ async def _numbered(ranges: Ranges, url: str) -> dict[str, list[RemoteFile]]:
     shards: dict[str, list[RemoteFile]] = {}
     for first in count(0, _PROBED_AT_ONCE):
         names = [str(number) for number in range(first, first + _PROBED_AT_ONCE)]
-        found = await _shards(ranges, url, names)
-        if not found:
+        shards_in_row = await _shards(ranges, url, names)
+        if not shards_in_row:
             break
-        shards |= found
+        shards |= shards_in_row
     return shards

@@ -1,10 +1,10 @@
 """The longest parts of a text that occur in files in place, in whole words.
 
-A byte that is searched backwards takes a chain of reads, so a copied text is not searched from end
-to end. A search ends where only one occurrence is left, or where the number of them hardly falls
-any more: one is placed in its document, and the text around it is read there, 64 bytes at a time
-all at once. Parts beside it that are absent show that nothing is longer. So the number of reads
-that have to wait for each other does not grow with the length of what is copied.
+Each byte of a backward search takes a chain of reads, so a copied text is not searched from end to
+end. A search ends when a single occurrence is left, or when their number hardly falls any more: one
+occurrence is located in its document, and the text around it is read, in pieces of 64 bytes that
+are all requested at once. If the adjacent longer parts are absent, the match is the longest. So the
+number of sequential reads does not grow with the length of the copied text.
 """
 
 from __future__ import annotations
@@ -27,56 +27,56 @@ from ngramscan.matching.alike import AlikePlaces
 from ngramscan.remote.ranges import Ranges
 
 _CHUNK = 8
-"""Bytes that are searched before the number of occurrences is looked at."""
+"""Bytes that are searched before the number of occurrences is checked."""
 _NEAR = 64
-"""Bytes: so near to where a match can begin at most, the search goes there."""
+"""A search reaches the earliest possible start of a match if it is this near, in bytes."""
 _SEED = 24
-"""Bytes that are searched at least before one of several occurrences is followed."""
+"""Minimum of searched bytes before one of several occurrences is followed."""
 _CHARACTER_BYTES = 4
-"""At most, in UTF-8."""
+"""Maximum bytes of a character in UTF-8."""
 _FEWEST = 8
-"""Texts, for an estimate of how many parts of files others read."""
+"""Minimum number of texts for an extrapolation of requests."""
 _FEW = 6
-"""Ends in a row that are all searched at once."""
+"""Runs of up to this many ends are searched all at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedText:
-    """A text whose spans are looked for."""
+    """A text whose spans are searched for."""
 
     text: bytes
     places: Integers
     """Start and end of each word, in bytes: [words, 2]."""
     windows: Sequence[tuple[int, int]]
-    """First word of each window, and the one behind it; each span has a whole window."""
+    """Words of each window, half-open; each span contains a whole window."""
     least: int
     """Words of the shortest spans."""
 
 
 Match = tuple[int, int]
-"""Start and stop in the text, in bytes, of what an occurrence shares with it."""
+"""Start and stop, in bytes of the text, of its match with an occurrence."""
 
 
 class SpanSearch:
     """The search of the spans of one text, in some files.
 
-    For the last word of each span, the first word is between two bounds: at `_known` or before it,
-    since that part occurs in some file, and in each file not before `_bounds`. The search ends
-    where these meet.
+    For each last word of a span, the first word is between two bounds: not after `_known_firsts`,
+    since that part occurs in some file, and in each file not before `_bounds`. The search ends when
+    these meet.
     """
 
-    def __init__(self, files: Sequence[InPlaceFile], given: SearchedText) -> None:
-        self._files, self._text, self._least = files, given.text, given.least
-        self._windows = given.windows
-        self._starts, self._ends = given.places.T.tolist()
-        n = len(given.places)
-        self._known = np.arange(1, n + 1)
+    def __init__(self, files: Sequence[InPlaceFile], searched: SearchedText) -> None:
+        self._files, self._text, self._least = files, searched.text, searched.least
+        self._windows = searched.windows
+        self._starts, self._ends = searched.places.T.tolist()
+        n = len(searched.places)
+        self._known_firsts = np.arange(1, n + 1)
         self._bounds = np.zeros((len(files), n), np.int64)
         self._matches: list[list[Match]] = [[] for _ in files]
         self._ended: dict[tuple[int, int], int] = {}
 
     async def run(self) -> list[tuple[int, int]]:
-        """Return the first word of each span and the one behind it; windows are searched first."""
+        """Return the half-open words of each span; windows are searched first."""
         numbers = range(len(self._files))
         windows = [
             (number, stop - 1, first)
@@ -86,18 +86,20 @@ class SpanSearch:
         await together(self._search(*window) for window in windows)
         self._spread([(number, last) for number, last, _ in windows])
         turn = 0
-        while picked := [(number, last) for number in numbers for last in self._pick(number, turn)]:
-            picked = [*self._unlike(picked)]
-            firsts = [int(self._bounds[each]) for each in picked]
-            each = zip(picked, firsts, strict=True)
-            await together(self._search(*place, first) for place, first in each)
-            self._spread(picked)
+        while searched := [
+            (number, last) for number in numbers for last in self._pick(number, turn)
+        ]:
+            searched = [*self._unlike(searched)]
+            firsts = [int(self._bounds[place]) for place in searched]
+            searches = zip(searched, firsts, strict=True)
+            await together(self._search(*place, first) for place, first in searches)
+            self._spread(searched)
             turn += 1
-        known = [*self._known.tolist(), len(self._known) + 1]
+        known_firsts = [*self._known_firsts.tolist(), len(self._known_firsts) + 1]
         return [
             (first, last + 1)
-            for last, first in enumerate(known[:-1])
-            if first + self._least <= last + 1 and known[last + 1] > first
+            for last, first in enumerate(known_firsts[:-1])
+            if first + self._least <= last + 1 and known_firsts[last + 1] > first
         ]
 
     @cached_property
@@ -106,43 +108,43 @@ class SpanSearch:
         return AlikePlaces(self._text[::-1], len(self._text) - np.array(self._ends, np.int64))
 
     def _different_windows(self) -> Iterable[tuple[int, int]]:
-        """Return the windows, but those with the same text only once."""
+        """Return the windows with distinct texts."""
         by_text = {
             self._text[self._starts[first] : self._ends[stop - 1]]: (first, stop)
             for first, stop in self._windows
         }
         return by_text.values()
 
-    def _unlike(self, picked: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-        """Yield the last words before which the text differs: what is learned of one may be enough.
+    def _unlike(self, last_words: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+        """Yield last words that end different texts, since the result for one may be enough.
 
-        They are alike if they share as much as a search takes to follow an occurrence. The one that
-        may have the longest match says most about others.
+        Two are alike if the text before them is the same for as long as a search takes to follow an
+        occurrence. The one with the longest possible match determines most of the others.
         """
         like_others = set[tuple[int, int]]()
-        for number, last in sorted(picked, key=self._most_words, reverse=True):
+        for number, last in sorted(last_words, key=self._most_words, reverse=True):
             if (number, last) not in like_others:
-                alike = self._alike.sharing(last, _NEAR)
-                like_others |= {(number, other) for other in alike}
+                similar = self._alike.sharing(last, _NEAR)
+                like_others |= {(number, similar_last) for similar_last in similar}
                 yield number, last
 
     def _most_words(self, place: tuple[int, int]) -> int:
-        """Return how many words the longest match in a file that ends with a word can have."""
+        """Return the maximum words of a match in a file that ends with a word."""
         return place[1] + 1 - int(self._bounds[place])
 
     def _spread(self, searched: Iterable[tuple[int, int]]) -> None:
-        """Note what was learned with some last words for all places that are alike."""
+        """Copy the results for some last words to all places that are alike."""
         for number, last in searched:
-            first, bound = int(self._known[last]), int(self._bounds[number, last])
+            first, bound = int(self._known_firsts[last]), int(self._bounds[number, last])
             if first <= last:
                 self._spread_known(last, first)
             if 0 < bound <= last + 1:
                 longer = self._ends[last] - self._starts[bound - 1]
-                alike = np.array([*self._alike.sharing(last, longer)], np.int64)
+                similar = np.array([*self._alike.sharing(last, longer)], np.int64)
                 bounds = self._bounds[number]
-                bounds[alike] = np.maximum(bounds[alike], alike - (last - bound))
+                bounds[similar] = np.maximum(bounds[similar], similar - (last - bound))
         # A part of what occurs occurs; what begins before a bound doesn't occur with more words.
-        self._known = np.minimum.accumulate(self._known[::-1])[::-1]
+        self._known_firsts = np.minimum.accumulate(self._known_firsts[::-1])[::-1]
         self._bounds = np.maximum.accumulate(self._bounds, axis=1)
 
     def _spread_known(self, last: int, first: int) -> None:
@@ -152,17 +154,23 @@ class SpanSearch:
         # The character before shows that a word begins there too, if it isn't the text's first.
         shared -= np.where(shared < ends, _CHARACTER_BYTES, 0)
         firsts = np.searchsorted(self._starts, ends - np.minimum(shared, size))
-        self._known = np.minimum(self._known, firsts)
+        self._known_firsts = np.minimum(self._known_firsts, firsts)
 
     def _pick(self, number: int, turn: int) -> Iterator[int]:
-        """Yield last words to search in a file: those that decide most about the others."""
-        last, known, bounds = np.arange(len(self._known)), self._known, self._bounds[number]
+        """Yield last words to search in a file: those that determine most of the others."""
+        last, known_firsts, bounds = (
+            np.arange(len(self._known_firsts)),
+            self._known_firsts,
+            self._bounds[number],
+        )
         shortest = last + 1 - self._least
-        is_open = (bounds < known) & (bounds <= shortest)
+        is_open = (bounds < known_firsts) & (bounds <= shortest)
         # Of those that are known to have the same first word, the earliest decides for all.
-        keys = np.where(known <= shortest, known, -1).tolist()
+        keys = np.where(known_firsts <= shortest, known_firsts, -1).tolist()
         opened = np.flatnonzero(is_open).tolist()
-        runs = groupby(enumerate(opened), lambda each: (each[1] - each[0], keys[each[1]]))
+        runs = groupby(
+            enumerate(opened), lambda numbered: (numbered[1] - numbered[0], keys[numbered[1]])
+        )
         for (_, first), run in runs:
             ends = [end for _, end in run]
             if first >= 0:
@@ -172,7 +180,7 @@ class SpanSearch:
             yield from (ends[(2 * part + 1) * len(ends) // (2 * parts)] for part in range(parts))
 
     async def _search(self, number: int, last: int, first: int) -> None:
-        """Learn whether a part occurs that ends with a word, down to the start of another."""
+        """Search backwards from the end of a word, at most to the start of another."""
         file, end, limit = self._files[number], self._ends[last], self._starts[first]
         place, ranks, enough = end, (0, file.n), self._enough(number, last)
         while place > limit:
@@ -196,18 +204,20 @@ class SpanSearch:
     def _enough(self, number: int, last: int) -> int:
         """Return the place where a search may end although there are several occurrences.
 
-        That is as much again beyond what is known to occur, and beyond the place where this search
-        ended before: there may be no start of a word between them.
+        It doubles the part that is known to occur, or where this search ended before if that is
+        longer: there may be no start of a word between the two.
         """
-        end, known = self._ends[last], int(self._known[last])
-        begin = self._starts[known] if known <= last else end
+        end, known_first = self._ends[last], int(self._known_firsts[last])
+        begin = self._starts[known_first] if known_first <= last else end
         begin = min(begin, self._ended.get((number, last), end))
         return int(begin - max(_NEAR, end - begin) if begin < end else end - _SEED)
 
     async def _follow(self, number: int, last: int, place: int, ranks: tuple[int, int]) -> None:
-        """Compare the text with a document from where it occurs, in both directions."""
+        """Compare the text with a document around an occurrence, in both directions."""
         file, end, is_only = self._files[number], self._ends[last], ranks[1] - ranks[0] == 1
-        covering = (each for each in self._matches[number] if each[0] <= place and each[1] >= end)
+        covering = (
+            match for match in self._matches[number] if match[0] <= place and match[1] >= end
+        )
         match = next(covering, None) if is_only else None
         if match is None:
             bounds = self._bounds[number]
@@ -234,10 +244,10 @@ class SpanSearch:
         """Extend a match to the left; return its start in the text."""
         step = ISA_STEP
         while (size := min(step, place - lowest, position)) > 0:
-            there = await file.extract(position - size, position)
-            alike = _alike(self._text[place - size : place][::-1], there[::-1])
-            place, position, step = place - alike, position - alike, 2 * step
-            if alike < size:
+            document_part = await file.extract(position - size, position)
+            shared = _alike(self._text[place - size : place][::-1], document_part[::-1])
+            place, position, step = place - shared, position - shared, 2 * step
+            if shared < size:
                 break
         return place
 
@@ -245,35 +255,35 @@ class SpanSearch:
         """Extend a match to the right; return its end in the text."""
         step = ISA_STEP
         while (size := min(step, highest - place, file.n - position)) > 0:
-            alike = _alike(
+            shared = _alike(
                 self._text[place : place + size], await file.extract(position, position + size)
             )
-            place, position, step = place + alike, position + alike, 2 * step
-            if alike < size:
+            place, position, step = place + shared, position + shared, 2 * step
+            if shared < size:
                 break
         return place
 
     def _learn(self, first: int, last: int) -> None:
         """Note that a part occurs, from one word to another."""
-        some = self._known[first : last + 1]
-        np.minimum(some, first, out=some)
+        later_firsts = self._known_firsts[first : last + 1]
+        np.minimum(later_firsts, first, out=later_firsts)
 
     def _raise(self, number: int, last: int, first: int) -> None:
         """Note that in a file no match begins before a word if it ends with another or later."""
-        some = self._bounds[number, last:]
-        np.maximum(some, first, out=some)
+        later_bounds = self._bounds[number, last:]
+        np.maximum(later_bounds, first, out=later_bounds)
 
 
-def _alike(one: bytes, other: bytes) -> int:
-    """Return how many first bytes are the same."""
-    pairs = zip(one, other, strict=True)
-    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(one))
+def _alike(first: bytes, second: bytes) -> int:
+    """Return the length of the common prefix."""
+    pairs = zip(first, second, strict=True)
+    return next((n for n, (a, b) in enumerate(pairs) if a != b), len(first))
 
 
 def find_spans(
     ranges: Ranges, shards: Sequence[InPlaceShard], texts: Sequence[SearchedText]
 ) -> list[list[tuple[int, int]]]:
-    """Return the spans of some texts: first word, and the one behind the last."""
+    """Return the spans of some texts, as half-open ranges of words."""
     files = [shard.data for shard in shards]
     expect_steps(len(files) * sum(len(text.text) for text in texts))
 
@@ -285,36 +295,39 @@ def find_spans(
 
 
 def estimate_requests(
-    ranges: Ranges, shards: Sequence[InPlaceShard], drawn: Sequence[SearchedText], times: float
+    ranges: Ranges,
+    shards: Sequence[InPlaceShard],
+    sampled_texts: Sequence[SearchedText],
+    times: float,
 ) -> int:
-    """Search drawn texts, and return the requests that so many times as many probably take.
+    """Search sampled texts; return the expected requests for `times` as many texts.
 
-    The more texts there are, the more of the parts of files that they read are the same. So the
-    parts of all are compared with those of a half and of a quarter of them, on average over all
-    halves and quarters. `times` is at least 1.
+    The more texts there are, the more of the parts that they read coincide. So the number of parts
+    of all texts is compared with those of a half and of a quarter of them, averaged over all halves
+    and quarters. `times` is at least 1.
     """
-    logs = [ReadLog(ranges) for _ in drawn]
-    expect_steps(len(shards) * sum(len(text.text) for text in drawn))
+    logs = [ReadLog(ranges) for _ in sampled_texts]
+    expect_steps(len(shards) * sum(len(text.text) for text in sampled_texts))
 
     async def search() -> int:
         await together(shard.data.load() for shard in shards)
         before = ranges.requests
         await together(
             SpanSearch([shard.data.read_by(log) for shard in shards], text).run()
-            for text, log in zip(drawn, logs, strict=True)
+            for text, log in zip(sampled_texts, logs, strict=True)
         )
         return ranges.requests - before
 
-    taken = ranges.run(search())
-    if len(drawn) < _FEWEST or not taken:
-        return int(taken * times)
+    requests = ranges.run(search())
+    if len(sampled_texts) < _FEWEST or not requests:
+        return int(requests * times)
     numbers = Counter(Counter(part for log in logs for part in log.parts).values())
-    parts = [_parts_of(size, len(drawn), numbers) for size in _halved(len(drawn))]
+    parts = [_parts_of(size, len(sampled_texts), numbers) for size in _halved(len(sampled_texts))]
     last, before = log2(parts[0] / parts[1]), log2(parts[1] / parts[2])
-    # Each time that the texts are doubled, the growth falls as it did, until there is none.
+    # With each doubling of the texts, the growth falls by the same amount, down to zero.
     fall = max(before - last, 1e-9)
     doublings = min(log2(times), last / fall)
-    return int(taken * 2 ** (doublings * last - fall * doublings * (doublings + 1) / 2))
+    return int(requests * 2 ** (doublings * last - fall * doublings * (doublings + 1) / 2))
 
 
 def _halved(number: int) -> tuple[int, int, int]:
@@ -322,10 +335,10 @@ def _halved(number: int) -> tuple[int, int, int]:
 
 
 def _parts_of(size: int, number: int, of_texts: Mapping[int, int]) -> float:
-    """Return how many different parts some of the texts read, on average over all such subsets.
+    """Return the number of distinct parts that a subset of the texts reads, averaged over subsets.
 
-    `of_texts` has how many parts are read by so many of the texts. A subset lacks a part of m
-    texts with the probability C(number - m, size) / C(number, size).
+    `of_texts` maps a number of texts to the number of parts that exactly so many texts read. A part
+    of m texts is in none of a subset with probability C(number - m, size) / C(number, size).
     """
-    every = comb(number, size)
-    return sum(n * (1 - comb(number - m, size) / every) for m, n in of_texts.items())
+    n_subsets = comb(number, size)
+    return sum(n * (1 - comb(number - m, size) / n_subsets) for m, n in of_texts.items())

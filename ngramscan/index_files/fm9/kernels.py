@@ -1,18 +1,18 @@
-"""The inner loops of the reader, compiled.
+"""The compiled inner loops of the reader.
 
 They read a mapped file that may be corrupt. `layout` has checked that all fields are inside the
 file and have the right number of entries; here each number from a field is checked before it is
-used as a place, so that the worst answer is CORRUPT: never a read outside the file, never an
-endless loop. A field of up to 64 bits is read as two words, up to 16 bytes more than it has; the
-last such field is always followed by 272 bytes.
+used as a place, so that the worst result is CORRUPT: never a read outside the file, never an
+endless loop. A field of up to 64 bits is read as two words, up to 16 bytes past its end; the last
+such field is always followed by 272 bytes.
 
-The same loops read a file in place, of which only some parts are here: they stop at a part that is
-missing, note which one it is, and leave all that it takes to resume from there. Whether parts can
-be missing is in the type of `Tables`, so that it costs nothing where the whole file is here.
+The same loops read a file in place, with only some of its parts in memory: they stop at a missing
+part, record which one it is, and save the state that is needed to resume. Whether parts can be
+missing is in the type of `Tables`, so that it costs nothing if the whole file is mapped.
 
 Their caller can stop them by a flag (`ngramscan.stopping`): a kernel that returns STOPPED continues
-from there when it is called again with the same arrays. Each loop that reads the flag also
-writes into an array, or the compiler would read it only once.
+when it is called again with the same arrays. Each loop that reads the flag also writes into an
+array; otherwise the compiler would read the flag only once.
 """
 
 # All integers are 64 bits wide, and of one kind in each expression: numba turns others into floats.
@@ -62,7 +62,7 @@ from ngramscan.index_files.fm9.tables import (
 from ngramscan.stopping import GO, STOP
 
 CORRUPT = -1
-"""Returned where a field contradicts another one, or a part of the file is missing."""
+"""Returned if a field contradicts another one, or a part of the file is missing."""
 
 _BITS_OF_SUPERBLOCK = BLOCK * SUPERBLOCK
 _GALLOPED = 64
@@ -105,9 +105,9 @@ def _part_of_parts(t: Any, column: Int, number: Int) -> tuple[bool, Tables]:
 
 @by_type
 def _part(t: Tables, _column: Int, _number: Int) -> Callable[..., tuple[bool, Tables]]:
-    """Return whether a part of the file is here, and the tables by which to read it.
+    """Return whether a part of the file is in memory, and the tables to read it with.
 
-    Which function does that depends on the type of `t.parts`; for compiled code, one of numba's.
+    Which function does that depends on the type of `t.parts`; in compiled code, on numba's type.
     """
     return _part_of_whole if str(t[-1]) in {"None", "none"} else _part_of_parts
 
@@ -120,8 +120,8 @@ def read_bits(data: Bytes, offset: Int, position: Int) -> np.uint64:
     for byte in range(8):  # the compiler turns this into one load
         word |= np.uint64(data[at + np.uint64(byte)]) << np.uint64(8 * byte)
     shift = np.uint64(position & 7)
-    behind = np.uint64(data[at + np.uint64(8)]) << np.uint64(1)
-    return word >> shift | behind << (np.uint64(63) - shift)
+    next_byte = np.uint64(data[at + np.uint64(8)]) << np.uint64(1)
+    return word >> shift | next_byte << (np.uint64(63) - shift)
 
 
 @warming_kernel
@@ -165,8 +165,8 @@ def ones_in_block(
 ) -> tuple[Int, Int]:
     """Return the ones of a block before an offset, and before a later one; both may be CORRUPT.
 
-    The complement of a block has the same place from the other end, so that at most 63 ones have to
-    be found.
+    The number of a block's complement counts from the other end, so at most 63 ones have to be
+    located.
     """
     width = NUMBER_BITS[np.uint64(kind)]
     k = 127 - kind if inverted else kind
@@ -184,17 +184,17 @@ def ones_in_block(
         low &= _ALL >> np.uint64(64 - width)
     if _reaches(k, 127, high, low):
         return CORRUPT, CORRUPT
-    left = k
+    ones_to_find = k
     if k > 63:
-        left = 127 - k
+        ones_to_find = 127 - k
         less = COEFFICIENTS_LOW[k, 127] - np.uint64(1)
         high = COEFFICIENTS_HIGH[k, 127] - high - np.uint64(less < low)
         low = less - low
-    at_first, high, low = _pass_bits(left, high, low, 126, 126 - first)
+    at_first, high, low = _pass_bits(ones_to_find, high, low, 126, 126 - first)
     at_second, high, low = _pass_bits(at_first, high, low, 126 - first, 126 - second)
     if k > 63:
-        return first - left + at_first, second - left + at_second
-    return left - at_first, left - at_second
+        return first - ones_to_find + at_first, second - ones_to_find + at_second
+    return ones_to_find - at_first, ones_to_find - at_second
 
 
 @warming_kernel
@@ -218,7 +218,7 @@ def _pass_blocks(
 
 @warming_kernel
 def _ones_in_superblock(
-    all_parts: Tables, block: Int, offset: Int, later: Int, behind: Int
+    all_parts: Tables, block: Int, offset: Int, later: Int, later_offset: Int
 ) -> tuple[Int, Int]:
     """Return the ones before an offset in a block, and before one in the same or a later block.
 
@@ -234,20 +234,22 @@ def _ones_in_superblock(
     if after == ones:
         return ones, ones
     if after - ones == _BITS_OF_SUPERBLOCK:
-        return ones + (block - first) * 127 + offset, ones + (later - first) * 127 + behind
+        return ones + (block - first) * 127 + offset, ones + (later - first) * 127 + later_offset
     pointer = read_entry(t.data, t.at[BTNRP], t.at[BTNRP_WIDTH], superblock)
     inverted = (t.data[np.uint64(t.at[INVERT] + (superblock >> 3))] >> (superblock & 7)) & 1 == 1
     ones, pointer, kind = _pass_blocks(t, first, block, inverted, ones, pointer)
     ones_later = ones
     if block == later:
-        here, there = ones_in_block(t, pointer, kind, inverted, offset, behind)
+        ones_before, ones_before_later = ones_in_block(
+            t, pointer, kind, inverted, offset, later_offset
+        )
     else:
-        here, _ = ones_in_block(t, pointer, kind, inverted, offset, offset)
+        ones_before, _ = ones_in_block(t, pointer, kind, inverted, offset, offset)
         ones_later, pointer, kind = _pass_blocks(t, block, later, inverted, ones, pointer)
-        there, _ = ones_in_block(t, pointer, kind, inverted, behind, behind)
-    if here < 0 or there < 0:
+        ones_before_later, _ = ones_in_block(t, pointer, kind, inverted, later_offset, later_offset)
+    if ones_before < 0 or ones_before_later < 0:
         return CORRUPT, CORRUPT
-    return ones + here, ones_later + there
+    return ones + ones_before, ones_later + ones_before_later
 
 
 @warming_kernel
@@ -255,8 +257,8 @@ def bit_and_ones(t: Tables, position: Int) -> Int:
     """Return twice the number of ones before a bit of the bit vector, plus the bit."""
     block = np.int64(np.uint64(position) // np.uint64(127))
     offset = position - block * 127
-    before, behind = _ones_in_superblock(t, block, offset, block, offset + 1)
-    return before + behind if before >= 0 else CORRUPT
+    before, before_next = _ones_in_superblock(t, block, offset, block, offset + 1)
+    return before + before_next if before >= 0 else CORRUPT
 
 
 @warming_kernel
@@ -269,13 +271,13 @@ def _ones(t: Tables, first: Int, second: Int) -> tuple[Int, Int]:
         return t.at[ONES], t.at[ONES]
     block = np.int64(np.uint64(first) // np.uint64(127))
     later = np.int64(np.uint64(second) // np.uint64(127))
-    offset, behind = first - block * 127, second - later * 127
+    offset, later_offset = first - block * 127, second - later * 127
     if block >> 5 == later >> 5 and second < t.at[BITS]:
-        return _ones_in_superblock(t, block, offset, later, behind)
+        return _ones_in_superblock(t, block, offset, later, later_offset)
     before, _ = _ones_in_superblock(t, block, offset, block, offset)
     if second == t.at[BITS]:
         return before, t.at[ONES]
-    after, _ = _ones_in_superblock(t, later, behind, later, behind)
+    after, _ = _ones_in_superblock(t, later, later_offset, later, later_offset)
     return before, after
 
 
@@ -287,16 +289,21 @@ def _step(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
     for _ in range(t.lengths[byte]):
         if low == high:
             break
-        before, behind = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
-        before -= t.nodes[node, BEFORE]
-        behind -= t.nodes[node, BEFORE]
-        if before < 0 or before > low or behind < before or behind - before > high - low:
+        before_low, before_high = _ones(t, t.nodes[node, START] + low, t.nodes[node, START] + high)
+        before_low -= t.nodes[node, BEFORE]
+        before_high -= t.nodes[node, BEFORE]
+        if (
+            before_low < 0
+            or before_low > low
+            or before_high < before_low
+            or before_high - before_low > high - low
+        ):
             return CORRUPT, CORRUPT
         if code & np.uint64(1):
-            low, high = before, behind
+            low, high = before_low, before_high
             node = t.nodes[node, RIGHT]
         else:
-            low, high = low - before, high - behind
+            low, high = low - before_low, high - before_high
             node = t.nodes[node, LEFT]
         code >>= np.uint64(1)
         if high > t.nodes[node, SIZE]:
@@ -338,7 +345,7 @@ def previous(t: Tables, rank: Int) -> Int:
 
 @warming_kernel
 def _shared_end(patterns: Bytes, starts: Integers, number: Int, most: Int) -> Int:
-    """Return how many last bytes a pattern has in common with the one before it, up to `most`."""
+    """Return the length of the common suffix with the previous pattern, up to `most`."""
     start, stop = starts[number], starts[number + 1]
     most = min(most, stop - start)
     shared = 0
@@ -448,7 +455,7 @@ def _find_first_alike(
 
 @warming_kernel
 def _note_period(start: Int, end: Int, at: Integers) -> None:
-    """Note how far two searches are apart if both found a part of the same length."""
+    """Record the distance of two searches if both found a part of the same length."""
     length = end - start
     if length > _GALLOPED and length == at[LENGTH_BEHIND]:
         at[PERIOD], at[ALIKE_FROM] = at[END_BEHIND] - end, end
@@ -480,13 +487,13 @@ def _copy_starts(
     later = at[LAST] + 1
     while at[LAST] >= 0 and at[PERIOD] > 0:
         last = at[LAST]
-        wanted = ends[last] + at[PERIOD]
-        while later > last + 1 and ends[later - 1] >= wanted:
+        least_end = ends[last] + at[PERIOD]
+        while later > last + 1 and ends[later - 1] >= least_end:
             later -= 1
-        while later < len(ends) and ends[later] < wanted:
+        while later < len(ends) and ends[later] < least_end:
             later += 1
         start = begins[last]
-        if later < len(ends) and ends[later] == wanted and begins[later] == begins[last]:
+        if later < len(ends) and ends[later] == least_end and begins[later] == begins[last]:
             start = starts[later] - at[PERIOD]
         if start > begins[last] and _repeats(text, start - 1, ends[last], at):
             starts[last] = start
@@ -554,7 +561,7 @@ def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
     before a sampled one; where one does, which Brent's algorithm detects, the file is corrupt.
     """
     steps = 0
-    met = rank
+    mark = rank
     meet_again = 64
     while rank % SA_STEP:
         got = previous(t, rank)
@@ -562,11 +569,11 @@ def _position(t: Tables, rank: Int) -> tuple[Int, Int, Int]:
             return CORRUPT, rank, steps
         rank = got >> 8
         steps += 1
-        if rank == met:
+        if rank == mark:
             return CORRUPT, rank, steps
         if steps == meet_again:
             meet_again *= 2
-            met = rank
+            mark = rank
     position = _sample(t, SA, rank // SA_STEP)
     if position < 0:
         return CORRUPT, rank, steps

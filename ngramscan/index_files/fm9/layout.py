@@ -1,4 +1,4 @@
-"""The format of the files: its constants, and the places of the fields in an .fm9 file."""
+"""The file format: its constants, and the places of the fields in an .fm9 file."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ BLOCK = 127
 SUPERBLOCK = 32
 """Blocks that share one pointer and one rank."""
 SA_STEP = 32
-"""Ranks from one stored position to the next."""
+"""Every this many ranks, the position is stored."""
 ISA_STEP = 64
-"""Positions from one stored rank to the next."""
+"""Every this many positions, the rank is stored."""
 NONE = 0xFFFF
 """Stands for a missing node."""
 LONGEST = 1 << 48
-"""Bytes of a text: more than any machine holds, but few enough that no sum overflows."""
+"""Maximum bytes of a text: more than any machine holds, few enough that no sum overflows."""
 
 
-class Field(NamedTuple):
+class HeaderField(NamedTuple):
     """The place of a vector in the file."""
 
     offset: int
@@ -53,7 +53,7 @@ class Field(NamedTuple):
         return -(-self.bits // 64) * 8
 
 
-class Node(NamedTuple):
+class TreeNode(NamedTuple):
     """A node of the wavelet tree, as in the file; nodes are numbered breadth first."""
 
     start: int
@@ -71,7 +71,7 @@ class Node(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class FileLayout:
     """The header of an .fm9 file; the names of fields are those of the format."""
 
     n: int
@@ -79,19 +79,19 @@ class Layout:
     """Bits of the wavelet tree."""
     ones: int
     """Number of bits that are set."""
-    bt: Field
-    btnr: Field
-    btnrp: Field
-    rank: Field
-    invert: Field
+    bt: HeaderField
+    btnr: HeaderField
+    btnrp: HeaderField
+    rank: HeaderField
+    invert: HeaderField
     tree: NDArray[Any]
     """The nodes of the wavelet tree, as in the file."""
     leaf_of: NDArray[np.uint16]
     """The node of each byte."""
     codes: NDArray[np.uint64]
     """For each byte: the length of its code in the top 8 bits, and the code in the lowest ones."""
-    sa: Field
-    isa: Field
+    sa: HeaderField
+    isa: HeaderField
     comp2char: bytes
     c: NDArray[np.int64]
     sizes: NDArray[np.int64]

@@ -1,9 +1,9 @@
 """The manifest of an index: its shards, and the size and SHA-256 of each of their files.
 
-`manifest.json` in a folder describes the shards in that folder. It is the last file
-of a shard to be written, so a shard that has it is complete. That of an index with several shards
+`manifest.json` in a folder describes the shards in that folder. It is the last file of a shard to
+be written, so a shard with a manifest is complete. The manifest of an index with several shards
 lists all of them, so that they are found where folders can't be listed. Indexes of the original
-tools have none.
+tools have no manifest.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ngramscan.index_files.fm9.layout import FILES
 
 MANIFEST = "manifest.json"
 SHARD_FILES = (*FILES, MANIFEST)
-"""The files of a finished shard; the manifest is there after the others."""
+"""The files of a finished shard; the manifest is written last."""
 PLAN = "plan.json"
-"""In the folder of an index while it is being built: what is still to be done."""
+"""The plan of an unfinished build, in the folder of the index."""
 
 _CHUNK = 1 << 20
 
@@ -46,7 +46,7 @@ class ShardEntry:
     """One shard."""
 
     folder: _Folder
-    """Its folder in that of the manifest, which it must not leave; empty: the same folder."""
+    """Its folder, relative to the manifest's and inside of it; empty if it is the same."""
     documents: _Size
     bytes: _Size
     """Bytes of the documents, without separators."""
@@ -84,14 +84,15 @@ def sha256_of(file: BinaryIO, report: Callable[[int], None] = lambda _: None) ->
 
 
 def to_manifest(entries: Iterable[ShardEntry], built_from: str = "") -> bytes:
-    """Return the content of a manifest: the same build of the same shards gives the same bytes.
+    """Return the content of a manifest, which is the same for the same build and shards.
 
     Parameters
     ----------
     entries : iterable of ShardEntry
         The shards, in their order.
     built_from : str
-        The `Plan.digest` of the build that ended with this manifest; empty: it is that of a part.
+        The `BuildPlan.digest` of the build that this manifest completes; empty for a single shard
+        of several.
     """
     lines = ",\n  ".join(json.dumps(asdict(entry)) for entry in entries)
     origin = f'"built_from": {json.dumps(built_from)}, ' if built_from else ""
@@ -99,7 +100,7 @@ def to_manifest(entries: Iterable[ShardEntry], built_from: str = "") -> bytes:
 
 
 def origin_in(content: bytes) -> str:
-    """Return what an index was built from, as its manifest says; empty: it does not say so."""
+    """Return the digest of the build, from a manifest; empty if it has none."""
     try:
         return msgspec.json.decode(content, type=_Manifest).built_from
     except (ValueError, RecursionError):  # it is read again by those who need its shards
@@ -130,14 +131,14 @@ def is_json_object(content: bytes) -> bool:
 
 
 def read_manifest(folder: Path) -> list[ShardEntry] | None:
-    """Return the shards that a folder's manifest lists; None: it has no manifest."""
+    """Return the shards that a folder's manifest lists; None without a manifest."""
     path = folder / MANIFEST
     content = read_if_there(path)
     return None if content is None else parse_manifest(content, str(path))
 
 
 def read_if_there(path: Path) -> bytes | None:
-    """Return the content of a file of an index; None: there is none."""
+    """Return the content of a file of an index; None if it doesn't exist."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
@@ -147,5 +148,5 @@ def read_if_there(path: Path) -> bytes | None:
 
 
 def in_folder(entry: ShardEntry, folder: str) -> ShardEntry:
-    """Return the entry of a shard as the manifest of the folder above has it."""
+    """Return the entry of a shard for the manifest of the folder above."""
     return replace(entry, folder=folder)

@@ -1,8 +1,8 @@
-"""Which documents of a corpus are in which shard of an index, decided before any shard is built.
+"""The division of a corpus into shards, decided before any shard is built.
 
-All documents are read once for it, by several processes, and only their sizes are kept. So a
-record that can't be read is found before hours of sorting; and each shard can be built by itself,
-again after an interruption, from the place in the corpus where its documents begin.
+For this, several processes read all documents once and keep only their sizes. So an unreadable
+record is found before hours of sorting; and each shard can be built independently, also after an
+interruption, from the place in the corpus where its documents begin.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from ngramscan.corpora import CorpusFile, Piece, ReadOptions, split
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.index_files.documents import Source, place_of, read_documents
+from ngramscan.index_files.documents import SourceFile, place_of, read_documents
 from ngramscan.messages import OptionUse
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Done, Report, Watch, run_on_processes
@@ -35,7 +35,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 CONTENT_STAMP = "sha256:"
-"""Begins the stamp of a file that is known by its content."""
+"""Prefix of the stamp of a file that is identified by its content."""
 _TASK_BYTES = 32_000_000
 _TASK_PIECES = 500
 
@@ -45,15 +45,15 @@ class ShardPlan:
     """One shard, and where in the corpus its documents begin."""
 
     folder: str
-    """Its folder in that of the index; empty: the same folder."""
+    """Its folder, relative to the index's; empty if it is the same."""
     documents: int
     bytes: int
     """Bytes of the documents, without separators."""
     metadata_bytes: int
     file: int
-    """Number of the file with its first document; -1: the shard already existed."""
+    """Number of the file with its first document; -1 if the shard already existed."""
     start: int = 0
-    """Where a piece of the file begins that has the document, as in `corpora.Piece`."""
+    """Start of the piece of the file that contains the document, as in `corpora.Piece`."""
     lines: int = 0
     """Lines of the file before that."""
     record: int = 1
@@ -66,12 +66,12 @@ class ShardPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class BuildPlan:
     """The content of `plan.json`."""
 
     options: dict[str, Any]
     """Options that decide what is in the index, by their flag."""
-    files: list[Source]
+    files: list[SourceFile]
     shards: list[ShardPlan]
 
     def to_json(self) -> bytes:
@@ -79,13 +79,13 @@ class Plan:
         # Names of files need not be UTF-8: in ASCII, an escape stands for any of their bytes.
         return json.dumps(msgspec.to_builtins(self)).encode("ascii")
 
-    def files_of(self, number: int) -> list[Source]:
-        """Return the file in which a shard begins, and those up to where the next one does."""
+    def files_of(self, number: int) -> list[SourceFile]:
+        """Return the files of a shard, including the one where the next shard begins."""
         last = self.shards[number + 1].file if number + 1 < len(self.shards) else len(self.files)
         return self.files[self.shards[number].file : last + 1]
 
     def digest(self) -> str:
-        """Return what tells the index of these files and options from any other one."""
+        """Return a digest that identifies the index of these files and options."""
         files = [
             (source.name, _location(file), file.format, file.size, file.stamp)
             for source in self.files
@@ -93,13 +93,13 @@ class Plan:
         ]
         return hashlib.sha256(json.dumps([self.options, files]).encode("ascii")).hexdigest()
 
-    def difference(self, other: Plan) -> str:
-        """Return the first thing in which another build differs; empty: nothing."""
-        for flag, value in other.options.items():
+    def difference(self, requested: BuildPlan) -> str:
+        """Return the first difference from the requested build; empty if there is none."""
+        for flag, value in requested.options.items():
             if self.options.get(flag) != value:
                 return f"{flag} was {self.options.get(flag)} and is {value} now"
         before, now = (
-            {source.file.path: source for source in each.files} for each in (self, other)
+            {source.file.path: source for source in plan.files} for plan in (self, requested)
         )
         for path, source in before.items():
             if now.get(path) != source:
@@ -110,16 +110,16 @@ class Plan:
 
 
 def _location(file: CorpusFile) -> str:
-    """Return where a file is; empty: its content is known, so it may be anywhere."""
+    """Return the path of a file; empty if its content identifies it, wherever it is."""
     if file.stamp.startswith(CONTENT_STAMP):
         return ""
     return file.location if is_remote(file.path) else abspath(file.path)
 
 
-def parse_plan(content: bytes, where: str) -> Plan:
+def parse_plan(content: bytes, where: str) -> BuildPlan:
     """Return the plan in a file; an InputError says that it is not one."""
     try:
-        return msgspec.convert(json.loads(content), Plan)
+        return msgspec.convert(json.loads(content), BuildPlan)
     except (ValueError, RecursionError) as error:
         problem = "not a plan of an index; build into a new folder, or delete this one"
         raise InputError(where, problem) from error
@@ -159,21 +159,21 @@ class _Sizes:
     documents: array[int] = field(default_factory=partial(array, "q"))
     """Three numbers each: its record, and the bytes of its text and of its metadata."""
     lines: int = 0
-    """Lines of the piece; 0: in this format, records are numbered from the start of the file."""
+    """Lines of the piece; 0 in formats whose records are numbered from the start of the file."""
     skipped: Counter[str] = field(default_factory=Counter)
     """Lines or files that were skipped, by what is wrong with them."""
 
 
-_Named = tuple[Piece, str]
+_NamedPiece = tuple[Piece, str]
 """A piece, and the path of its file in the metadata."""
 
 
-def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[_Sizes]:
+def measure(task: tuple[Sequence[_NamedPiece], ReadOptions], report: Report) -> list[_Sizes]:
     """Return the sizes of the documents of some pieces, in a worker process."""
-    pieces, read = task
+    pieces, read_options = task
     measured = [_Sizes() for _ in pieces]
     for (piece, name), sizes in zip(pieces, measured, strict=True):
-        for documents, batch in read_documents(piece, name, 0, read):
+        for documents, batch in read_documents(piece, name, 0, read_options):
             for record, text, line in documents:
                 sizes.documents.extend((record, len(text), len(line) - len(str(record - 1))))
             sizes.skipped.update(batch.skipped)
@@ -183,7 +183,7 @@ def measure(task: tuple[Sequence[_Named], ReadOptions], report: Report) -> list[
 
 
 def plan_shards(
-    files: Sequence[Source], read: ReadOptions, shard_bytes: int, workers: Workers
+    files: Sequence[SourceFile], read_options: ReadOptions, shard_bytes: int, workers: Workers
 ) -> tuple[list[ShardPlan], Counter[str]]:
     """Read a corpus; return its shards in order, without their folders, and what was skipped.
 
@@ -195,13 +195,13 @@ def plan_shards(
     bundles = _bundles(pieces)
     sizes = [sum(piece.size or 0 for piece, _ in bundle) for bundle in bundles]
     workers.progress.expect(sum(sizes), "bytes read")
-    tasks = [(bundle, read) for bundle in bundles]
+    tasks = [(bundle, read_options) for bundle in bundles]
     skipped = Counter[str]()
 
     def measured() -> Generator[tuple[int, Piece, _Sizes]]:
         results = workers.run(measure, tasks, sizes, "bytes read")
-        for task, found in _in_order(results):
-            for (piece, _), piece_sizes in zip(bundles[task], found, strict=True):
+        for task, measurements in _in_order(results):
+            for (piece, _), piece_sizes in zip(bundles[task], measurements, strict=True):
                 yield numbers[piece.file.path], piece, piece_sizes
                 skipped.update(piece_sizes.skipped)
 
@@ -209,9 +209,9 @@ def plan_shards(
         return list(_cut(all_sizes, shard_bytes)), skipped
 
 
-def _bundles(pieces: Sequence[_Named]) -> list[list[_Named]]:
-    """Return the pieces of each task: many small ones, so that it is worth handing out."""
-    bundles: list[list[_Named]] = []
+def _bundles(pieces: Sequence[_NamedPiece]) -> list[list[_NamedPiece]]:
+    """Return the pieces of each task; small pieces are bundled."""
+    bundles: list[list[_NamedPiece]] = []
     size = 0
     for piece in pieces:
         piece_bytes = piece[0].size or _TASK_BYTES
@@ -224,7 +224,7 @@ def _bundles(pieces: Sequence[_Named]) -> list[list[_Named]]:
 
 
 def _in_order(results: Iterable[Done[R]]) -> Iterator[tuple[int, R]]:
-    """Yield the results of tasks in the order of these; raise the first error in it."""
+    """Yield the results of tasks in the tasks' order; raise the first error in that order."""
     waiting: dict[int, Done[R]] = {}
     task = 0
     for result in results:
@@ -246,7 +246,7 @@ def _cut(measured: Iterable[tuple[int, Piece, _Sizes]], shard_bytes: int) -> Ite
             if shard is None:
                 shard = ShardPlan("", 0, 0, 0, file, piece.start, lines, int(rows[first, 0]))
             room = before + shard_bytes - list(shard.sizes.values())
-            stops = (np.searchsorted(*each, "right") for each in zip(ends, room, strict=True))
+            stops = (np.searchsorted(*columns, "right") for columns in zip(ends, room, strict=True))
             stop = int(min(stops))
             if stop > first:
                 text_bytes, metadata_bytes = map(int, ends[:, stop - 1] - before)

@@ -1,7 +1,7 @@
-"""Reads local indexes of infini-gram-mini: finds patterns, and the text around them.
+"""A reader of local infini-gram-mini indexes, which finds patterns and the text around them.
 
 The files are mapped into memory, so opening is instant whatever their size, and a query reads only
-what it needs; files that only windows need are mapped and checked at the first window. All answers
+what it needs; files that only windows need are mapped and checked at the first window. All results
 are exact; the original program misses the smallest byte of a shard.
 """
 
@@ -31,16 +31,16 @@ from ngramscan.index_files.fm9.folders import shard_folders
 from ngramscan.index_files.fm9.header import read_layout
 from ngramscan.index_files.fm9.layout import END, FILES, ISA_STEP, NEWLINE, SA_STEP, SEPARATOR
 from ngramscan.index_files.fm9.tables import SIZE, make_tables
-from ngramscan.index_files.mapped import MappedFile, State, state_of, unchanged
+from ngramscan.index_files.mapped import FileState, MappedFile, state_of, unchanged
 from ngramscan.progress import SILENT, Progress
 from ngramscan.stopping import current_work, on_any_thread
 
 _CHECKED_AT_ONCE = 1 << 20
-"""Offsets; checking more would read megabytes."""
+"""Number of offsets that are checked when opening; more would read megabytes."""
 _THREADS = 16
-"""More than cores: they mostly wait for the disk."""
+"""More than there are cores: threads mostly wait for the disk."""
 
-_Item = TypeVar("_Item")
+_ItemT = TypeVar("_ItemT")
 _T = TypeVar("_T")
 
 
@@ -56,8 +56,8 @@ class Fm9File(MappedFile):
     shows in a query, which then raises this error.
     """
 
-    def __init__(self, path: Path, known: State | None = None) -> None:
-        super().__init__(path, known)
+    def __init__(self, path: Path, known_state: FileState | None = None) -> None:
+        super().__init__(path, known_state)
         layout = read_layout(self._data.data, str(path))
         self.n = layout.n
         """Bytes of the text, with all its separators."""
@@ -79,26 +79,31 @@ class Fm9File(MappedFile):
         The shape is (patterns, 2); the two numbers are equal for a pattern that doesn't occur. An
         empty pattern occurs at each position.
         """
-        # Patterns that end alike follow each other, so that what they share is searched once.
+        # Patterns with a common suffix are adjacent, so that it is searched once.
         order = sorted(range(len(patterns)), key=lambda number: patterns[number][::-1])
         lengths = [len(patterns[number]) for number in order]
         together = bytearray().join(patterns[number] for number in order)
         expect_steps(sum(lengths))
         path = np.zeros((max(lengths, default=0) + 1, 2), np.int64)
         path[0, 1] = self.n
-        found = np.zeros((len(patterns), 2), np.int64)
+        sorted_segments = np.zeros((len(patterns), 2), np.int64)
         starts = np.array([0, *accumulate(lengths)], np.int64)
-        joined = np.frombuffer(together, np.uint8)
+        all_patterns = np.frombuffer(together, np.uint8)
         at = np.zeros(3, np.int64)
         with unchanged([self]):
-            if run_to_end(kernels.find, self.tables, joined, starts, path, found, at) != 0:
+            if (
+                run_to_end(
+                    kernels.find, self.tables, all_patterns, starts, path, sorted_segments, at
+                )
+                != 0
+            ):
                 raise self.corrupt("field rrr: the bits contradict their number")
-        segments = np.empty_like(found)
-        segments[order] = found
+        segments = np.empty_like(sorted_segments)
+        segments[order] = sorted_segments
         return segments
 
     def match_starts(self, text: bytes, begins: Integers, ends: Integers) -> Integers:
-        """Return where the longest part of a text begins that ends at each end and occurs.
+        """Return the start of the longest match that ends at each of some ends of a text.
 
         The ends increase; several texts may follow each other, and each end belongs to the one that
         begins before it at `begins`. A match is never across documents, as no text has a separator.
@@ -108,24 +113,24 @@ class Fm9File(MappedFile):
         expect_steps(len(text))
         starts, at = np.zeros(len(ends), np.int64), np.zeros(kernels.MATCHING_COLUMNS, np.int64)
         at[kernels.LAST], at[kernels.FIRST_ALIKE] = len(ends) - 1, kernels.NOT_SEARCHED
-        read = np.frombuffer(text, np.uint8)
-        given = read, begins, ends, starts, at
+        text_bytes = np.frombuffer(text, np.uint8)
+        arguments = text_bytes, begins, ends, starts, at
         with unchanged([self]):
-            if run_to_end(kernels.match_starts, self.tables, *given) != 0:
+            if run_to_end(kernels.match_starts, self.tables, *arguments) != 0:
                 raise self.corrupt("field rrr: the bits contradict their number")
         return starts
 
     def locate(self, ranks: Sequence[int] | Integers) -> Integers:
         """Return the position in the text of the suffix with each rank, or raise an IndexError."""
-        wanted = np.asarray(ranks, np.int64)
-        if wanted.size and not (wanted.min() >= 0 and wanted.max() < self.n):
+        numbers = np.asarray(ranks, np.int64)
+        if numbers.size and not (numbers.min() >= 0 and numbers.max() < self.n):
             raise IndexError(f"ranks are 0 to {self.n - 1}")
-        expect_steps(SA_STEP * len(wanted))
-        positions = np.zeros(len(wanted), np.int64)
+        expect_steps(SA_STEP * len(numbers))
+        positions = np.zeros(len(numbers), np.int64)
         with unchanged([self]):
             located, work = 0, current_work()
-            while located < len(wanted):
-                located = kernels.locate(self.tables, wanted, positions, located, work.flag)
+            while located < len(numbers):
+                located = kernels.locate(self.tables, numbers, positions, located, work.flag)
                 work.check()
             if positions.size and positions.min() < 0:
                 raise self.corrupt("field rrr or sa_sample: a rank leads nowhere")
@@ -142,8 +147,8 @@ class Fm9File(MappedFile):
         expect_steps(int(places[-1]) + ISA_STEP * len(first))
         text, unknown = np.zeros(int(places[-1]), np.uint8), np.full(len(first), -1)
         with unchanged([self]):
-            given = first, last, unknown, places, text
-            if run_to_end(kernels.extract, self.tables, *given) != 0:
+            arguments = first, last, unknown, places, text
+            if run_to_end(kernels.extract, self.tables, *arguments) != 0:
                 raise self.corrupt("field rrr or isa_sample: a position leads nowhere")
         raw = text.tobytes()
         return [raw[start:stop] for start, stop in pairwise(places.tolist())]
@@ -153,9 +158,9 @@ class Offsets(MappedFile):
     """The start of each document, or each line of metadata, in a text."""
 
     def __init__(
-        self, path: Path, file: Fm9File, separator: int, known: State | None = None
+        self, path: Path, file: Fm9File, separator: int, known_state: FileState | None = None
     ) -> None:
-        super().__init__(path, known)
+        super().__init__(path, known_state)
         self._n = file.n
         self._separator = separator
         self.entries = _count_entries(path, len(self._data), file, separator)
@@ -171,22 +176,22 @@ class Offsets(MappedFile):
         """Read all entries and check that they increase."""
         for start in range(0, self.entries, _CHECKED_AT_ONCE):
             part = self._values[start : start + _CHECKED_AT_ONCE + 1]
-            wrong = np.flatnonzero(part[1:] <= part[:-1])
-            if wrong.size:
-                entry = start + int(wrong[0]) + 1
+            unordered = np.flatnonzero(part[1:] <= part[:-1])
+            if unordered.size:
+                entry = start + int(unordered[0]) + 1
                 raise self.corrupt(f"entry {entry} is not above the one before")
 
     def agree(self, text: Bytes, start: int) -> bool:
-        """Whether a part of the text has separators exactly at the known places.
+        """Tell whether a part of the text has separators exactly at the recorded places.
 
         In metadata a separator ends a line, so the next line starts one byte later.
         """
-        behind = int(self._separator == NEWLINE)
-        places = np.flatnonzero(text == self._separator) + start + behind
-        ends = np.array([start + behind, start + len(text) + behind], np.uint64)
+        line_end = int(self._separator == NEWLINE)
+        places = np.flatnonzero(text == self._separator) + start + line_end
+        ends = np.array([start + line_end, start + len(text) + line_end], np.uint64)
         low, high = np.searchsorted(self._values, ends).tolist()
-        known = self._values[max(behind, low) : high].astype(np.int64)
-        return np.array_equal(known, places[places < self._n - behind])
+        recorded = self._values[max(line_end, low) : high].astype(np.int64)
+        return np.array_equal(recorded, places[places < self._n - line_end])
 
     def bounds(self, numbers: Integers) -> tuple[Integers, Integers]:
         """Return the start of each, and the start of the next one or of the text's last byte."""
@@ -203,21 +208,21 @@ class Offsets(MappedFile):
 
     def holding(self, positions: Integers) -> Integers:
         """Return the last document or line that starts at each position or before it."""
-        wanted = positions.astype(np.uint64)
+        places = positions.astype(np.uint64)
         with unchanged([self]):
-            numbers = np.searchsorted(self._values, wanted, side="right").astype(np.int64) - 1
-            if not (self._values[numbers] <= wanted).all():
+            numbers = np.searchsorted(self._values, places, side="right").astype(np.int64) - 1
+            if not (self._values[numbers] <= places).all():
                 raise self.corrupt("the entries do not increase")
         return numbers
 
 
 def _count_entries(path: Path, size: int, file: Fm9File, separator: int) -> int:
-    """Return the number of offsets in a file of some size; each is that of a separator."""
+    """Return the number of offsets in a file of some size: one for each separator."""
     if size == 0 or size % 8:
         raise IndexFormatError(str(path), f"{size} bytes, expected a positive multiple of 8")
-    entries, found = size // 8, file.occurrences(separator)
-    if found != entries:
-        problem = f"{entries} entries, but {found} bytes {separator:02X} in {file.path.name}"
+    entries, separators = size // 8, file.occurrences(separator)
+    if separators != entries:
+        problem = f"{entries} entries, but {separators} bytes {separator:02X} in {file.path.name}"
         raise IndexFormatError(str(path), problem)
     return entries
 
@@ -264,13 +269,13 @@ class Shard:
 
     @cached_property
     def _documents(self) -> Offsets:
-        known = self._states["data_offset"]
-        return Offsets(self.directory / "data_offset", self.data, SEPARATOR, known)
+        state = self._states["data_offset"]
+        return Offsets(self.directory / "data_offset", self.data, SEPARATOR, state)
 
     @cached_property
     def _lines(self) -> Offsets:
-        known = self._states["meta_offset"]
-        return Offsets(self.directory / "meta_offset", self.meta, NEWLINE, known)
+        state = self._states["meta_offset"]
+        return Offsets(self.directory / "meta_offset", self.meta, NEWLINE, state)
 
     def find(self, patterns: Sequence[bytes]) -> Integers:
         """Return the ranks of each pattern's occurrences, as `Fm9File.find` does."""
@@ -324,7 +329,7 @@ def open_shards(directory: Path, allow_partial: bool = False) -> list[Shard]:
 
 
 def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
-    """Compile all that reads a shard, before much of it, with a notice if that takes long."""
+    """Compile the kernels that read a shard, with a notice if that takes long."""
 
     def read() -> None:
         shard.find([b"\xff"])
@@ -338,8 +343,8 @@ def match_starts_in_all(
     shards: Sequence[Shard], text: bytes, begins: Integers, ends: Integers
 ) -> Integers:
     """Return the starts of the longest matches in any shard, as `Fm9File.match_starts` does."""
-    found = _in_threads(lambda shard: shard.data.match_starts(text, begins, ends), shards)
-    least: Integers = np.stack(found).min(axis=0)
+    by_shard = _in_threads(lambda shard: shard.data.match_starts(text, begins, ends), shards)
+    least: Integers = np.stack(by_shard).min(axis=0)
     return least
 
 
@@ -348,8 +353,8 @@ def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Inte
     return _in_threads(lambda shard: shard.find(patterns), shards)
 
 
-def _in_threads(work: Callable[[_Item], _T], items: Sequence[_Item]) -> list[_T]:
-    """Return the results of all items in their order; this thread works, too."""
+def _in_threads(work: Callable[[_ItemT], _T], items: Sequence[_ItemT]) -> list[_T]:
+    """Return the results of all items in their order; this thread takes part."""
     results: dict[int, _T] = {}
     numbered = enumerate(items)  # all threads take from it
 

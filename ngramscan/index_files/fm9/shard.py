@@ -1,4 +1,4 @@
-"""One shard of a plan → its files, complete and with a manifest, at their place."""
+"""One shard of a plan → its published files, complete and with a manifest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ngramscan.corpora import Piece, ReadOptions, has_changed
 from ngramscan.errors import CorpusError, InputError
 from ngramscan.index_files import places
-from ngramscan.index_files.documents import Document, Source, read_documents
+from ngramscan.index_files.documents import IndexedDocument, SourceFile, read_documents
 from ngramscan.index_files.fm9.layout import END, SEPARATOR
 from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
@@ -42,11 +42,11 @@ class ShardTask(NamedTuple):
     place: str
     """The folder or URL of the index."""
     shard: ShardPlan
-    files: Sequence[Source]
-    """The file in which it begins, and those up to its end."""
-    read: ReadOptions
+    files: Sequence[SourceFile]
+    """The files of its documents."""
+    read_options: ReadOptions
     built_from: str = ""
-    """The digest of the plan, where this shard is all of the index."""
+    """The digest of the plan, if this shard is the whole index."""
 
 
 def build_shard(task: ShardTask, report: Report) -> tuple[ShardEntry, Mapping[str, float]]:
@@ -114,23 +114,25 @@ def _gather(task: ShardTask, work: Path) -> NDArray[np.uint8]:
     return text
 
 
-def _documents(task: ShardTask) -> Iterator[Document]:
+def _documents(task: ShardTask) -> Iterator[IndexedDocument]:
     """Yield as many documents as were planned, from the place where they begin."""
-    shard, left = task.shard, task.shard.documents
+    shard, documents_left = task.shard, task.shard.documents
     start, lines, record = shard.start, shard.lines, shard.record
     for file, name in task.files:
         if has_changed(file):
             raise CorpusError(file.path, _CHANGED)
         stop = file.size if start and file.format == "jsonl" else None
         piece = Piece(file, start, stop)
-        for documents, _ in read_documents(piece, name, lines, task.read):
-            planned = [document for document in documents if document.record >= record][:left]
+        for documents, _ in read_documents(piece, name, lines, task.read_options):
+            planned = [document for document in documents if document.record >= record][
+                :documents_left
+            ]
             yield from planned
-            left -= len(planned)
-            if not left:
+            documents_left -= len(planned)
+            if not documents_left:
                 break
         if has_changed(file):
             raise CorpusError(file.path, _CHANGED)
-        if not left:
+        if not documents_left:
             return
         start, lines, record = 0, 0, 1

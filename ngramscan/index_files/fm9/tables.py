@@ -1,4 +1,4 @@
-"""A file as the compiled loops read it: its bytes, and where in them each of its fields is."""
+"""A file as the compiled loops read it: its bytes and the offsets of its fields."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ngramscan.index_files.compiled import Bytes, Integers, Words
-from ngramscan.index_files.fm9.layout import NONE, Layout
+from ngramscan.index_files.fm9.layout import NONE, FileLayout
 
 # Columns of Tables.at.
 BT, BTNR, BTNRP, RANK, INVERT, SA, ISA = range(7)
@@ -17,15 +17,15 @@ TEXT, BITS, ONES = range(12, 15)
 START, BEFORE, LEFT, RIGHT, SIZE, FIRST, BYTE = range(7)
 
 
-class Parts(NamedTuple):
-    """The parts of a file that are here: superblocks, and entries of `sa` and `isa`."""
+class TableParts(NamedTuple):
+    """The parts of a file that are in memory: superblocks, and entries of `sa` and `isa`."""
 
     keys: Integers
     """The number of each part, times 8, plus the column of its field: BT, SA or ISA."""
     at: Integers
     """For each part, a row like `Tables.at` by which its bytes are found in `Tables.data`."""
     missing: Integers
-    """How many parts were missing, and their keys: at most two in one step."""
+    """The number of missing parts, and their keys: at most two in one step."""
 
 
 class Tables(NamedTuple):
@@ -40,14 +40,14 @@ class Tables(NamedTuple):
     codes: Words
     """For each byte."""
     leaves: Integers
-    """For each byte; -1: not in the text."""
+    """For each byte; -1 if it is not in the text."""
     lengths: Integers
     """Bits of each byte's code."""
-    parts: Parts | None = None
-    """None: the whole file is in `data`."""
+    parts: TableParts | None = None
+    """None if the whole file is in `data`."""
 
 
-def make_tables(data: Bytes, layout: Layout) -> Tables:
+def make_tables(data: Bytes, layout: FileLayout) -> Tables:
     """Return the parts of a file that the kernels need."""
     at = [
         *(field.offset for field in (layout.bt, layout.btnr, layout.btnrp, layout.rank)),

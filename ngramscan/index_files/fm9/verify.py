@@ -1,7 +1,7 @@
-"""Checks an index: its files against their manifest, then the content of each shard.
+"""Checks of an index: its files against their manifest, then the content of each shard.
 
-A manifest finds each bit that changed since the index was built, but not an index that was built
-wrongly; so the content is checked with or without one.
+A manifest reveals every bit that has changed since the build, but not errors of the build itself;
+so the content is checked with or without one.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _LARGE = 1_000_000_000
 
 
 def verify_index(directory: Path, deep: bool, progress: Progress) -> list[Finding]:
-    """Return the problems of an index; none if it is sound.
+    """Return the problems of an index; empty if it is sound.
 
-    A shard whose files are not those of its manifest is not looked into. Only the first problem in
-    the content of each text is returned, as others may follow from it. A deep check takes 0.1 to
-    0.3 microseconds of processor time per byte of text, and 5 bytes of memory (9 for a text of more
-    than 4.29 GB); an InputError says that memory is short, or that there is no index.
+    The content of a shard whose files differ from its manifest is not checked. Only the first
+    problem in the content of each text is returned, as others may follow from it. A deep check
+    takes 0.1 to 0.3 microseconds of processor time per byte of text, and 5 bytes of memory (9 for a
+    text of more than 4.29 GB); an InputError says that memory is short, or that there is no index.
     """
     folders, findings = _folders(directory)
     entries = _listed(directory, folders, findings)
@@ -48,15 +48,15 @@ def verify_index(directory: Path, deep: bool, progress: Progress) -> list[Findin
         _announce(folders, progress)
     changed = _compare_files(entries, progress)
     findings += changed
-    wrong = {finding.shard for finding in changed}
+    changed_shards = {finding.shard for finding in changed}
     for folder in folders:
-        if str(folder) not in wrong:
+        if str(folder) not in changed_shards:
             findings += verify_shard(folder, deep, progress, entries.get(folder))
     return findings
 
 
 def _folders(directory: Path) -> tuple[list[Path], list[Finding]]:
-    """Return the folders of the shards that are there, and the problem if that is not all."""
+    """Return the folders of the existing shards, and the problem if some are missing."""
     try:
         return shard_folders(directory), []
     except IndexFormatError as error:
@@ -71,7 +71,7 @@ def _folders(directory: Path) -> tuple[list[Path], list[Finding]]:
 def _listed(
     directory: Path, folders: Sequence[Path], findings: list[Finding]
 ) -> dict[Path, ShardEntry]:
-    """Return the shards in the manifests of an index; `findings` gets the problems of these."""
+    """Return the shards in the manifests of an index; add problems of manifests to `findings`."""
     entries: dict[Path, ShardEntry] = {}
     for place in dict.fromkeys([directory, *folders]):
         try:
@@ -88,7 +88,7 @@ def _listed(
 
 
 def _announce(folders: Sequence[Path], progress: Progress) -> None:
-    """Say how much a deep check reads, and the memory it needs if that is much."""
+    """Report how much a deep check reads, and the memory it needs if that is much."""
     most = 0
     for path in (folder / name for folder in folders for name in FILES[::2]):
         with suppress(IndexFormatError):
@@ -112,7 +112,7 @@ def _compare_files(entries: Mapping[Path, ShardEntry], progress: Progress) -> li
         (place / name, file) for place in entries for name, file in entries[place].files.items()
     ]
     progress.expect(sum(expected.bytes for _, expected in files), CHECKED)
-    is_over = Event()  # after Ctrl-C nobody waits until large files are read
+    is_over = Event()  # after Ctrl-C, reading of large files stops
 
     def report(amount: int) -> None:
         if is_over.is_set():
@@ -160,8 +160,8 @@ def verify_shard(
             problems.append(("meta_offset", "file", problem))
     if entry and not problems:
         shard = Shard(folder)
-        known, found = (entry.documents, entry.bytes), (shard.documents, shard.text_bytes)
-        if known != found:
-            problem = f"{known} documents and bytes, but the index has {found}"
+        recorded, actual = (entry.documents, entry.bytes), (shard.documents, shard.text_bytes)
+        if recorded != actual:
+            problem = f"{recorded} documents and bytes, but the index has {actual}"
             problems.append((MANIFEST, "documents", problem))
     return [Finding(str(folder), *problem) for problem in problems]

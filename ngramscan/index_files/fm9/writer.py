@@ -27,7 +27,7 @@ from ngramscan.index_files.fm9.layout import (
     NONE,
     SA_STEP,
     SUPERBLOCK,
-    Node,
+    TreeNode,
     bits_for,
 )
 from ngramscan.index_files.fm9.writer_kernels import (
@@ -54,9 +54,9 @@ def write_fm9(
     """Write the index of a text, synced to the disk; return the seconds of each step.
 
     The text ends with a byte that occurs nowhere else in it. It is overwritten, to save memory.
-    `report` gets the number of bytes done, as a share of all steps. A MemoryError: it needs more
-    memory than there is (`sorting.memory_for`). A ValueError: it is empty, too long, or its last
-    byte is not unique.
+    `report` gets the number of bytes done, as a share of all steps. A MemoryError says that it
+    needs more memory than there is (`sorting.memory_for`), a ValueError that it is empty, too long,
+    or that its last byte is not unique.
     """
     frequencies = _frequencies(text)
     amounts = [round(len(text) * share) for share in _SHARES]
@@ -108,46 +108,46 @@ def _replace_by_bwt(text: NDArray[np.uint8], suffixes: _Positions) -> tuple[_Pos
     """
     suffix_samples = suffixes[::SA_STEP].copy()
     rank_samples = np.zeros((len(text) - 1) // ISA_STEP + 1, suffixes.dtype)
-    read = suffixes.view(np.uint8)
+    bwt_bytes = suffixes.view(np.uint8)
     for start in range(0, len(text), _CHUNK):
         run = suffixes[start : start + _CHUNK]
         bwt = np.empty(len(run), np.uint8)
         take_bwt(text, run, start, bwt, rank_samples)
-        read[start : start + len(run)] = bwt
-    text[:] = read[: len(text)]
+        bwt_bytes[start : start + len(run)] = bwt
+    text[:] = bwt_bytes[: len(text)]
     return suffix_samples, rank_samples
 
 
 # The wavelet tree, shaped by a Huffman code
 
 
-def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[Node], list[int]]:
+def _huffman_tree(frequencies: Sequence[int]) -> tuple[list[TreeNode], list[int]]:
     """Return nodes, numbered breadth first, and the number of symbols of each."""
-    made = [(count, byte, NONE, NONE) for byte, count in enumerate(frequencies) if count]
-    heap = [(size, number) for number, (size, *_) in enumerate(made)]
+    nodes_made = [(count, byte, NONE, NONE) for byte, count in enumerate(frequencies) if count]
+    heap = [(size, number) for number, (size, *_) in enumerate(nodes_made)]
     heapq.heapify(heap)
     while len(heap) > 1:
-        (rarest, left), (next_rarest, right) = heapq.heappop(heap), heapq.heappop(heap)
-        heapq.heappush(heap, (rarest + next_rarest, len(made)))
-        made.append((rarest + next_rarest, 0, left, right))
+        (rarest, left_child), (next_rarest, right_child) = heapq.heappop(heap), heapq.heappop(heap)
+        heapq.heappush(heap, (rarest + next_rarest, len(nodes_made)))
+        nodes_made.append((rarest + next_rarest, 0, left_child, right_child))
     order, parents = [heap[0][1]], [NONE]
-    nodes: list[Node] = []
+    nodes: list[TreeNode] = []
     start = ones = 0
     for number, in_made in enumerate(order):  # grows in the loop
-        size, byte, left, right = made[in_made]
-        if left == NONE:
-            nodes.append(Node(start, byte, parents[number]))
+        size, byte, left_child, right_child = nodes_made[in_made]
+        if left_child == NONE:
+            nodes.append(TreeNode(start, byte, parents[number]))
             continue
-        nodes.append(Node(start, ones, parents[number], len(order), len(order) + 1))
-        order += [left, right]
+        nodes.append(TreeNode(start, ones, parents[number], len(order), len(order) + 1))
+        order += [left_child, right_child]
         parents += [number, number]
         start += size
-        ones += made[right][0]
-    return nodes, [made[in_made][0] for in_made in order]
+        ones += nodes_made[right_child][0]
+    return nodes, [nodes_made[in_made][0] for in_made in order]
 
 
 def _wavelet_bits(
-    nodes: Sequence[Node], sizes: Sequence[int], symbols: NDArray[np.uint8]
+    nodes: Sequence[TreeNode], sizes: Sequence[int], symbols: NDArray[np.uint8]
 ) -> tuple[NDArray[np.uint64], int]:
     """Return the bits of all nodes, and their number; overwrites the symbols."""
     below = [[node.value] if node.is_leaf else [] for node in nodes]
@@ -239,10 +239,10 @@ def _before(amounts: NDArray[np.int64], ones: NDArray[np.uint8]) -> tuple[int, N
 def _invert(ones: NDArray[np.uint8]) -> NDArray[np.bool_]:
     """Complement the types of full superblocks that are mostly ones; return which they are."""
     n_whole = len(ones) // SUPERBLOCK
-    whole = ones[: n_whole * SUPERBLOCK].reshape(n_whole, SUPERBLOCK)
+    whole_superblocks = ones[: n_whole * SUPERBLOCK].reshape(n_whole, SUPERBLOCK)
     inverted = np.zeros(-(-len(ones) // SUPERBLOCK), np.bool_)
-    inverted[:n_whole] = (whole > BLOCK // 2).sum(axis=1) > SUPERBLOCK // 2
-    whole[inverted[:n_whole]] = BLOCK - whole[inverted[:n_whole]]
+    inverted[:n_whole] = (whole_superblocks > BLOCK // 2).sum(axis=1) > SUPERBLOCK // 2
+    whole_superblocks[inverted[:n_whole]] = BLOCK - whole_superblocks[inverted[:n_whole]]
     return inverted
 
 

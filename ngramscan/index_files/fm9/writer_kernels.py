@@ -1,4 +1,4 @@
-"""The inner loops of the writer, compiled.
+"""The compiled inner loops of the writer.
 
 numba turns a mix of signed and unsigned 64-bit integers into floats, so words, and the amounts that
 shift them, are `uint64` throughout. Kernels are long where a call per bit would cost more than the
@@ -25,7 +25,7 @@ _BIT_PLACES[[(_DE_BRUIJN << bit) % (1 << 64) >> 58 for bit in range(64)]] = np.a
 
 @kernel
 def count_bytes(text: NDArray[np.uint8], counts: NDArray[np.int64]) -> None:
-    """Add to the number of each byte; to one of two rows, so that equal neighbours don't wait."""
+    """Count bytes in two alternating rows, so that equal neighbours don't wait for each other."""
     for i in range(0, text.shape[0] - 1, 2):
         counts[0, text[i]] += 1
         counts[1, text[i + 1]] += 1
@@ -68,29 +68,29 @@ def split_node(
     and one for the right child: its start in `children`, and 1; for a leaf, which has no symbols
     there, an unused place, and 0.
     """
-    left, left_step = child[0, 0], child[0, 1]
-    right, right_step = child[1, 0], child[1, 1]
+    left_place, left_step = child[0, 0], child[0, 1]
+    right_place, right_step = child[1, 0], child[1, 1]
     word_number = first_bit >> 6
-    used = first_bit & 63
+    bits_used = first_bit & 63
     word = bits[word_number]
     for i in range(symbols.shape[0]):
         symbol = symbols[i]
         bit = goes_right[symbol]
-        word |= U64(bit) << U64(used)
-        # Both are written, so that there is no branch: what is not wanted is overwritten.
+        word |= U64(bit) << U64(bits_used)
+        # Both are written, to avoid a branch; the unwanted one is overwritten later.
         if bit:
-            children[right] = symbol
-            right += right_step
+            children[right_place] = symbol
+            right_place += right_step
         else:
-            children[left] = symbol
-            left += left_step
-        used += 1
-        if used == 64:
+            children[left_place] = symbol
+            left_place += left_step
+        bits_used += 1
+        if bits_used == 64:
             bits[word_number] = word
             word_number += 1
             word = U64(0)
-            used = 0
-    if used:
+            bits_used = 0
+    if bits_used:
         bits[word_number] = word
 
 
@@ -138,8 +138,8 @@ def append_numbers(
     """
     position = 0
     for block in range(ones.shape[0]):
-        left = np.int64(ones[block])
-        width = number_bits[left]
+        ones_left = np.int64(ones[block])
+        width = number_bits[ones_left]
         if width == 0:
             continue
         low, high = U64(0), U64(0)
@@ -149,10 +149,10 @@ def append_numbers(
             while word:
                 lowest = word & (~word + U64(1))
                 row = 126 - 64 * half - _BIT_PLACES[(lowest * U64(_DE_BRUIJN)) >> U64(58)]
-                term = COEFFICIENTS_LOW[left, row]
+                term = COEFFICIENTS_LOW[ones_left, row]
                 low += term
-                high += COEFFICIENTS_HIGH[left, row] + U64(low < term)
-                left -= 1
+                high += COEFFICIENTS_HIGH[ones_left, row] + U64(low < term)
+                ones_left -= 1
                 word ^= lowest
         number = position >> 6
         shift = U64(position & 63)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ngramscan.corpora import Corpus, Piece, ReadOptions, describe_skipped
 from ngramscan.errors import InputError
-from ngramscan.index_files.documents import Document, read_documents, relative_names
+from ngramscan.index_files.documents import IndexedDocument, read_documents, relative_names
 from ngramscan.index_files.formats import token_files
 from ngramscan.index_files.places import as_input_error, publish
 from ngramscan.index_files.sole_builder import locked_folder, new_folder
@@ -52,9 +52,9 @@ class TokenBuildRow:
     """Tokens of the documents, without separators."""
     index_bytes: int
     bytes_per_token: float | None
-    """Bytes of the index per token; None: the documents are empty."""
+    """Bytes of the index per token; None if the documents are empty."""
     seconds: float | None
-    """Seconds of reading, tokenizing, sorting and writing; None: it already existed."""
+    """Seconds of reading, tokenizing, sorting and writing; None if it already existed."""
 
 
 def width_for(tokenizer: Tokenizer) -> int:
@@ -66,15 +66,15 @@ def build_token_index(
     corpus: Corpus,
     directory: str | Path,
     tokenizer: Tokenizer,
-    read: ReadOptions,
+    read_options: ReadOptions,
     progress: Progress,
 ) -> list[TokenBuildRow]:
     """Build the index of a corpus in a new or empty folder, which appears when it is complete.
 
     A CorpusError names a document that can't be read. An InputError says that there is no document,
     that the folder can't be written or isn't empty, or that memory is short. Leftovers of a killed
-    build of this folder are removed. Where the folder has the index of the same documents already,
-    that is only said.
+    build of this folder are removed. If the folder already has the index of the same documents,
+    there is only a notice.
     """
     started_at, folder = perf_counter(), _free_folder(directory)
     is_built = folder.is_dir() and any(folder.iterdir())
@@ -82,7 +82,9 @@ def build_token_index(
         progress.notice(notice)
     width = width_for(tokenizer)
     with locked_folder(folder) as work, as_input_error(folder):
-        documents = _write_documents(work, _documents(corpus, read, progress), tokenizer, width)
+        documents = _write_documents(
+            work, _documents(corpus, read_options, progress), tokenizer, width
+        )
         if not documents:
             raise InputError(corpus.name, "contains no documents")
         text_bytes = (work / "tokenized.0").stat().st_size
@@ -109,13 +111,13 @@ def _row(folder: Path, documents: int, length: int, seconds: float | None) -> To
 
 
 def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Return the bytes of `table.0` for those of `tokenized.0`.
+    """Return the bytes of `table.0`, given those of `tokenized.0`.
 
-    These are the positions of all tokens, in the order of the bytes from there to the end; a
-    shorter suffix comes before those that begin with it.
+    They are the positions of all tokens, sorted by suffix, compared by bytes; a shorter suffix
+    comes before those that begin with it.
     """
     text = np.frombuffer(tokenized, np.uint8)
-    # The library wants to be able to write, but doesn't.
+    # The library requires a writable array, but doesn't write to it.
     suffixes = pydivsufsort.divsufsort(text if text.flags.writeable else text.copy())
     table = np.empty((len(text) // width, pointer_bytes_for(len(text))), np.uint8)
     done = 0
@@ -129,12 +131,12 @@ def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.u
 
 
 def memory_to_sort(text_bytes: int, width: int) -> int:
-    """Return the bytes of memory that `sort_table` takes, those of the tokens among them."""
+    """Return the bytes of memory that `sort_table` takes, including the tokens."""
     return memory_for(text_bytes) + text_bytes // width * pointer_bytes_for(text_bytes)
 
 
 def _free_folder(directory: str | Path) -> Path:
-    """Return where an index is to be; an InputError says that it can't be there."""
+    """Return the folder for an index; an InputError says why it can't be used."""
     if is_remote(str(directory)):
         raise InputError(str(directory), "expected a folder of this machine")
     folder = Path(os.path.realpath(directory))
@@ -146,7 +148,7 @@ def _free_folder(directory: str | Path) -> Path:
 
 
 def _refuse_other_index(work: Path, folder: Path, directory: str) -> None:
-    """Raise an InputError unless an index has just these documents, and all of its files.
+    """Raise an InputError unless an index has exactly these documents, and all of its files.
 
     The order of the suffixes and the counts of the tokens follow from the documents.
     """
@@ -162,12 +164,14 @@ def _is_same_file(first: Path, second: Path) -> bool:
     return second.is_file() and cmp(first, second, shallow=False)
 
 
-def _documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterator[Document]:
+def _documents(
+    corpus: Corpus, read_options: ReadOptions, progress: Progress
+) -> Iterator[IndexedDocument]:
     """Yield all documents of a corpus."""
     skipped = Counter[str]()
     progress.expect(sum(file.size or 0 for file in corpus.files), "bytes read")
     for file, name in zip(corpus.files, relative_names(corpus), strict=True):
-        for documents, batch in read_documents(Piece(file, size=file.size), name, 0, read):
+        for documents, batch in read_documents(Piece(file, size=file.size), name, 0, read_options):
             yield from documents
             skipped.update(batch.skipped)
             progress.advance(batch.consumed, "bytes read")
@@ -176,7 +180,7 @@ def _documents(corpus: Corpus, read: ReadOptions, progress: Progress) -> Iterato
 
 
 def _write_documents(
-    work: Path, documents: Iterable[Document], tokenizer: Tokenizer, width: int
+    work: Path, documents: Iterable[IndexedDocument], tokenizer: Tokenizer, width: int
 ) -> int:
     """Write tokens, metadata and the offsets of both; return the number of documents."""
     offsets, meta_offsets = array("Q"), array("Q")
@@ -199,7 +203,7 @@ def _write_documents(
 
 
 def _write_unigrams(path: Path, tokens: NDArray[Any], documents: int) -> None:
-    """Write how often each token is there, the separator of documents last."""
+    """Write the count of each token, the separator of documents last."""
     separator = np.iinfo(tokens.dtype).max
     counts = np.zeros(0, np.int64)
     for start in range(0, len(tokens), _CHUNK):

@@ -1,7 +1,7 @@
 """The inner loops of reading and checking indexes over tokens.
 
 A table holds pointers, of `pointer_bytes` each, into a text of tokens, of `token_bytes` each. They
-are ordered by the bytes that follow; a text that ends first comes first.
+are ordered by the suffixes of the text, compared by bytes; a prefix comes first.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from ngramscan.index_files.compiled import (
 from ngramscan.stopping import GO, STOP
 
 SOUND = -1
-"""Returned where no pointer is wrong; otherwise the rank of the first one."""
+"""Returned if no pointer is wrong; otherwise kernels return the rank of the first wrong one."""
 TOO_LONG = -3
-"""Returned where the search of long matches takes more tokens than it may take."""
+"""Returned if the search of long matches exceeds its limit of tokens."""
 _GALLOPED = 16
-"""Tokens of a match from which on its end is searched for others."""
+"""From this length on, in tokens, the end of a match is searched for other starts, too."""
 WRONG = 2
 """The order of a pointer that leads to no token."""
 NEXT, LOW, AFTER, LEFT = range(4)
-"""How far a search is: the number of what is next, the ranks that are left, and the tokens that it
-may take."""
+"""The state of a search: the next item, the remaining ranks, and the remaining limit of tokens."""
 SEARCH_COLUMNS = 4
 
 
@@ -44,9 +43,9 @@ def _compare(text: Bytes, pointer: Int, pattern: Bytes, start: Int, stop: Int) -
     """Return -1, 0 or 1: the text there comes before a pattern, begins with it, comes after it."""
     shared = min(stop - start, len(text) - pointer)
     for byte in range(shared):
-        here, there = text[pointer + byte], pattern[start + byte]
-        if here != there:
-            return -1 if here < there else 1
+        text_byte, pattern_byte = text[pointer + byte], pattern[start + byte]
+        if text_byte != pattern_byte:
+            return -1 if text_byte < pattern_byte else 1
     return -1 if shared < stop - start else 0
 
 
@@ -111,7 +110,7 @@ def find(
     widths: Integers,
     patterns: Bytes,
     ends: Integers,
-    found: Integers,
+    segments: Integers,
     at: Integers,
     flag: Bytes,
 ) -> Int:
@@ -127,11 +126,11 @@ def find(
         at[LOW], at[AFTER] = 0, ranks
         outcome = _bisect(text, table, widths, patterns, part, ranks, 0, at, flag)
         if outcome == SOUND:
-            found[number, 0] = at[LOW]
+            segments[number, 0] = at[LOW]
             outcome = _bisect(text, table, widths, patterns, part, at[AFTER], 1, at, flag)
         if outcome != SOUND:
             return outcome
-        found[number, 1] = at[LOW]
+        segments[number, 1] = at[LOW]
         at[NEXT] += 1
         if flag[0] != GO:
             return STOPPED
@@ -312,13 +311,13 @@ OUTSIDE, REPEATED, UNORDERED = range(3)
 
 @lean_kernel
 def _before(text: Bytes, first: Int, second: Int, most: Int) -> bool:
-    """Whether a suffix comes before another, as far as their first `most` bytes tell."""
-    rest = len(text) - max(first, second)
-    for byte in range(min(rest, most)):
-        here, there = text[first + byte], text[second + byte]
-        if here != there:
-            return bool(here < there)
-    return bool(rest >= most or first > second)
+    """Tell whether a suffix comes before another, by their first `most` bytes."""
+    comparable = len(text) - max(first, second)
+    for byte in range(min(comparable, most)):
+        first_byte, second_byte = text[first + byte], text[second + byte]
+        if first_byte != second_byte:
+            return bool(first_byte < second_byte)
+    return bool(comparable >= most or first > second)
 
 
 @lean_kernel

@@ -31,12 +31,12 @@ from ngramscan.matching.alike import AlikePlaces
 WIDTHS = (1, 2, 4)
 """Bytes that a token can take."""
 _SEARCHED_PER_TOKEN = 32
-"""Tokens that are searched for each token of a text: far fewer, unless it repeats itself."""
+"""Limit of searched tokens per token of a text; reached only in repetitive texts."""
 _UNBOUNDED = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class TokenExcerpt:
     """A part of a document; lengths are tokens."""
 
     document: int
@@ -51,11 +51,11 @@ class Excerpt:
 
 
 def pointer_bytes_for(text_bytes: int) -> int:
-    """Return the bytes that a pointer into a text takes, so many as its length needs."""
+    """Return the bytes of a pointer into a text, as many as the text's length needs."""
     return max(1, -(-(text_bytes - 1).bit_length() // 8))
 
 
-class _File(MappedFile):
+class _IndexFile(MappedFile):
     """A file of an index."""
 
     @property
@@ -78,7 +78,7 @@ class TokenShard:
 
     def __init__(self, directory: Path, number: str) -> None:
         self.directory, self.number = directory, number
-        self.files: list[_File] = []
+        self.files: list[_IndexFile] = []
         """Those that are open."""
         optional = {name: self._path(name) for name in ("metadata", "metaoff")}
         self._known = {name: state_of(path) for name, path in optional.items() if path.exists()}
@@ -87,7 +87,7 @@ class TokenShard:
             raise self.offsets.corrupt(f"{self.offsets.size} bytes, expected a multiple of 8")
         self.documents = self.offsets.size // 8
         self.width = self._width()
-        """0: a shard without documents, which fits any width."""
+        """0 for a shard without documents, which fits any width."""
         self.tokens = self.text.size // self.width if self.width else 0
         self.pointer_bytes = pointer_bytes_for(self.text.size)
         self.widths = np.array([self.pointer_bytes, self.width], np.int64)
@@ -108,9 +108,9 @@ class TokenShard:
         problem = f"{table} bytes, but {sizes}: expected {expected}; one of them is cut"
         raise self.table.corrupt(problem)
 
-    def file(self, name: str) -> _File:
+    def file(self, name: str) -> _IndexFile:
         """Open one of its files."""
-        self.files.append(_File(self._path(name), self._known.get(name)))
+        self.files.append(_IndexFile(self._path(name), self._known.get(name)))
         return self.files[-1]
 
     def _path(self, name: str) -> Path:
@@ -127,7 +127,7 @@ class TokenShard:
         return self.text.content.view(f"<u{self.width}")
 
     @cached_property
-    def metadata(self) -> tuple[_File, _File] | None:
+    def metadata(self) -> tuple[_IndexFile, _IndexFile] | None:
         """The lines about documents and their offsets, or None."""
         if not self._known:
             return None
@@ -137,32 +137,32 @@ class TokenShard:
             raise offsets.corrupt(problem)
         return lines, offsets
 
-    def find(self, patterns: Bytes, ends: Integers, found: Integers) -> None:
-        """Fill in the ranks [low, high) of some n-grams, of which each ends at a byte."""
+    def find(self, patterns: Bytes, ends: Integers, segments: Integers) -> None:
+        """Fill in the ranks [low, high) of some n-grams; `ends` are in bytes of `patterns`."""
         if not self.tokens:
             return
         text, table = self.text.content, self.table.content
-        given = patterns, ends, found, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
-        wrong = run_to_end(kernels.find, text, table, self.widths, *given)
-        if wrong != kernels.SOUND:
-            raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
+        arguments = patterns, ends, segments, np.zeros(kernels.SEARCH_COLUMNS, np.int64)
+        outcome = run_to_end(kernels.find, text, table, self.widths, *arguments)
+        if outcome != kernels.SOUND:
+            raise self.table.corrupt(f"rank {outcome}: the pointer leads to no token")
 
     def match_lengths(
         self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
     ) -> Integers | None:
-        """Return the tokens of the longest part that occurs from each token on.
+        """Return the length of the longest match at each token, in tokens.
 
-        None: the search of long ones takes more than `most` tokens.
+        None if the search of long matches takes more than `most` tokens.
         """
         lengths = np.full(len(tokens) // self.width, -1, np.int64)
         text, table = self.text.content, self.table.content
         at = np.zeros(kernels.SEARCH_COLUMNS, np.int64)
         at[kernels.LEFT] = most
-        given = tokens, lengths, alike, at
-        wrong = run_to_end(kernels.match_lengths, text, table, self.widths, *given)
-        if wrong >= 0:
-            raise self.table.corrupt(f"rank {wrong}: the pointer leads to no token")
-        return None if wrong == kernels.TOO_LONG else lengths
+        arguments = tokens, lengths, alike, at
+        outcome = run_to_end(kernels.match_lengths, text, table, self.widths, *arguments)
+        if outcome >= 0:
+            raise self.table.corrupt(f"rank {outcome}: the pointer leads to no token")
+        return None if outcome == kernels.TOO_LONG else lengths
 
     def position(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
@@ -176,9 +176,9 @@ class TokenShard:
         words = np.zeros((len(ranks), 8), np.uint8)
         words[:, :pointer_bytes] = self.table.content.reshape(-1, pointer_bytes)[ranks]
         offsets: Integers = words.view("<i8").ravel()
-        wrong = (offsets < 0) | (offsets >= self.text.size) | (offsets % self.width != 0)
-        if wrong.any():
-            rank = ranks[wrong.argmax()]
+        is_wrong = (offsets < 0) | (offsets >= self.text.size) | (offsets % self.width != 0)
+        if is_wrong.any():
+            rank = ranks[is_wrong.argmax()]
             raise self.table.corrupt(f"rank {rank}: the pointer leads to no token")
         return offsets // self.width
 
@@ -193,10 +193,10 @@ class TokenShard:
 
     @cached_property
     def _disorder(self) -> int:
-        """The first entry of the offsets that is not above the one before; 0: there is none."""
+        """The first entry of the offsets that doesn't exceed the one before; 0 if all do."""
         starts = self.offsets.numbers()
-        wrong = np.flatnonzero(starts[1:] <= starts[:-1])
-        return int(wrong[0]) + 1 if wrong.size else 0
+        unordered = np.flatnonzero(starts[1:] <= starts[:-1])
+        return int(unordered[0]) + 1 if unordered.size else 0
 
     def holding(self, positions: Integers) -> Integers:
         """Return the documents with the tokens or separators at some positions."""
@@ -281,17 +281,17 @@ class TokenFolder:
         does not fit the width of tokens.
         """
         expect_steps(5 * len(patterns) * len(self.shards))
-        joined = self._encoded(chain.from_iterable(map(self._physical, patterns)))
+        all_tokens = self._encoded(chain.from_iterable(map(self._physical, patterns)))
         lengths = [len(pattern) * self.width for pattern in patterns]
         ends = np.array([*accumulate(lengths)], np.int64)
-        found = np.zeros((len(self.shards), len(patterns), 2), np.int64)
+        segments_by_shard = np.zeros((len(self.shards), len(patterns), 2), np.int64)
         with self.unchanged():
-            for shard, ranks in zip(self.shards, found, strict=True):
-                shard.find(joined, ends, ranks)
-        return np.ascontiguousarray(found.transpose(1, 0, 2))
+            for shard, ranks in zip(self.shards, segments_by_shard, strict=True):
+                shard.find(all_tokens, ends, ranks)
+        return np.ascontiguousarray(segments_by_shard.transpose(1, 0, 2))
 
     def match_ends(self, tokens: Sequence[int]) -> Integers:
-        """Return where the longest part of a text ends that begins at each token and occurs.
+        """Return the end of the longest match at each token of a text.
 
         Ends are numbers of tokens, that of a token itself if it does not occur. No part is across
         documents: separators are in no text.
@@ -307,13 +307,13 @@ class TokenFolder:
         return np.maximum(ends, places)
 
     def _match_lengths(self, tokens: Bytes) -> Integers:
-        """Return the tokens of the longest part that occurs from each token on."""
+        """Return the length of the longest match at each token, in tokens."""
         number, none = len(tokens) // self.width, np.zeros(0, np.int64)
         lengths = self._longest_in_shards(tokens, (none, none, none), _SEARCHED_PER_TOKEN * number)
         if lengths is None:
             # Repeated text: what is searched of a part is known of all that are alike.
-            alike = AlikePlaces(tokens.tobytes(), np.arange(number) * self.width)
-            columns = alike.order, alike.ranks, alike.shared_with_next
+            places = AlikePlaces(tokens.tobytes(), np.arange(number) * self.width)
+            columns = places.order, places.ranks, places.shared_with_next
             lengths = self._longest_in_shards(tokens, columns, _UNBOUNDED)
             assert lengths is not None
         return lengths
@@ -321,7 +321,7 @@ class TokenFolder:
     def _longest_in_shards(
         self, tokens: Bytes, alike: tuple[Integers, Integers, Integers], most: int
     ) -> Integers | None:
-        """Return the longest of all shards, or None: one takes more than `most` tokens."""
+        """Return the longest matches of all shards; None if one exceeds `most` tokens."""
         longest = np.zeros(len(tokens) // self.width, np.int64)
         with self.unchanged():
             for shard in self.shards:
@@ -334,26 +334,26 @@ class TokenFolder:
         return longest
 
     def _encoded(self, tokens: Iterable[int]) -> Bytes:
-        """Return tokens as they are in the files; an InputError names an id that has no room."""
+        """Return tokens as they are in the files; an InputError names an id that doesn't fit."""
         ids = np.fromiter(tokens, np.int64)
         if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
-            wrong = int(ids.max() if ids.min() >= 0 else ids.min())
-            problem = f"no token has the id {wrong}: ids take {8 * self.width} bits"
+            unfit = int(ids.max() if ids.min() >= 0 else ids.min())
+            problem = f"no token has the id {unfit}: ids take {8 * self.width} bits"
             raise InputError(str(self.path), problem)
         return ids.astype(f"<u{self.width}").view(np.uint8)
 
     def unchanged(self) -> AbstractContextManager[None]:
-        """Raise an IndexChangedError if a file is changed before something is read, or then."""
+        """Raise an IndexChangedError if a file has changed before or during a read."""
         return unchanged([file for shard in self.shards for file in shard.files])
 
     def _physical(self, pattern: Sequence[int]) -> Sequence[int]:
         return pattern[::-1] if self.backwards else pattern
 
-    def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> Excerpt:
-        """Return what surrounds an occurrence of `needle` tokens.
+    def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> TokenExcerpt:
+        """Return the text around an occurrence of `needle` tokens.
 
-        At most `before` tokens before it, and `after` from its first token on, all of its document.
-        A shard or rank that isn't there is an IndexError.
+        At most `before` tokens before it, and `after` tokens from its first token on, all from its
+        document. An unknown shard or rank is an IndexError.
         """
         holder = self._shard(shard)
         with unchanged(holder.files):
@@ -362,7 +362,7 @@ class TokenFolder:
 
     def excerpt_at(
         self, shard: int, position: int, needle: int, before: int, after: int
-    ) -> Excerpt:
+    ) -> TokenExcerpt:
         """Return what surrounds an occurrence, by its position: tokens and separators before it."""
         holder = self._shard(shard)
         with unchanged(holder.files):
@@ -378,12 +378,12 @@ class TokenFolder:
             stop = min(max(at + after, start), length)
             tokens = self._read(holder, (first, last), start, stop)
         number = self._firsts[shard] + document
-        return Excerpt(number, length, start, at - start if at >= 0 else -1, tokens)
+        return TokenExcerpt(number, length, start, at - start if at >= 0 else -1, tokens)
 
     def documents_of(self, shard: int, low: int, high: int) -> Integers:
         """Return the documents, over all shards, of the occurrences with ranks from low to high.
 
-        A shard or rank that isn't there is an IndexError.
+        An unknown shard or rank is an IndexError.
         """
         holder = self._shard(shard)
         with unchanged(holder.files):

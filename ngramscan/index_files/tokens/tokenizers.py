@@ -1,7 +1,7 @@
 """Tokenizers: texts → tokens, as infini-gram's indexer and service do it, and back.
 
-The libraries don't do all of it: to SentencePiece, `</s>` in a text is text, but to the indexer it
-is the token; and tokens stand for bytes, which the libraries show only where they are characters.
+The libraries differ from the indexer: SentencePiece takes `</s>` in a text for text, but the
+indexer for the token; and tokens stand for bytes, which the libraries show only as characters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _ENDS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<|eot|>")
 _WANTED = "expected a SentencePiece model or a tokenizer.json"
 _SAMPLE, _LONGEST, _CUT, _FITTING = 32, 2_000, 100, 0.75
 """Documents to try, tokens of each, how many of these a cut through a word can change, and the
-share that has to come out the same: a few words can by chance."""
+share that has to come out the same (a few words do by chance)."""
 
 
 class Tokenizer(Protocol):
@@ -38,7 +38,7 @@ class Tokenizer(Protocol):
     vocabulary: int
     """Number of ids."""
     end_of_text: int
-    """The id that the engine shows where a document ends; 0 where there is none for it."""
+    """The id that the engine shows at the end of a document; 0 if there is no such id."""
     lead: bytes
     """Bytes in front of a document that are not in its text: a space, with SentencePiece.
 
@@ -49,10 +49,10 @@ class Tokenizer(Protocol):
         """Return the tokens of a document, as the indexer makes them."""
 
     def after_space(self, text: str) -> list[int]:
-        """Return the tokens of a text after a space: what the service makes of a query."""
+        """Return the tokens of a text after a space, as the service tokenizes a query."""
 
     def after_newline(self, text: str) -> list[int] | None:
-        """Return the tokens of a text at the beginning of a line; None: it has none of its own."""
+        """Return the tokens of a text at the beginning of a line, or None."""
 
     def pieces(self, ids: Sequence[int]) -> list[str]:
         """Return the names of tokens: `▁step`, `Ġstep`, `<0x0A>`."""
@@ -64,7 +64,7 @@ class Tokenizer(Protocol):
         """Return the text that the service shows for tokens: Llama's loses a space in front."""
 
 
-class _Bytes:
+class _ByteTokenizer:
     """Tokens that are the bytes of a text; 255, which is in no text, separates documents."""
 
     name, vocabulary, end_of_text, lead = "bytes", 255, 0, b""
@@ -154,9 +154,9 @@ class _SentencePiece(_Vocabulary):
 
     def of_document(self, text: str) -> list[int]:
         """Return the tokens; names of special ones in the text are these."""
-        first, *rest = self._special_names.split(text)
+        first, *names_and_texts = self._special_names.split(text)
         ids: list[int] = self._encode(first)
-        for special, part in zip(rest[::2], rest[1::2], strict=True):
+        for special, part in zip(names_and_texts[::2], names_and_texts[1::2], strict=True):
             ids.append(self._special[special])
             # Only a text's beginning gets a space; the library has no other way to leave it out.
             inner = self.after_newline(part) if part else []
@@ -216,12 +216,12 @@ def _spaced(piece: str) -> bytes:
 
 
 def _unescaped(piece: str) -> bytes:
-    """Return what a piece of a Llama-like vocabulary stands for."""
-    return bytes.fromhex(found[1]) if (found := _BYTE.fullmatch(piece)) else _spaced(piece)
+    """Return the bytes of a piece of a Llama-like vocabulary."""
+    return bytes.fromhex(match[1]) if (match := _BYTE.fullmatch(piece)) else _spaced(piece)
 
 
 def _unmapped(piece: str) -> bytes:
-    """Return what a piece stands for in which each byte is a printable character."""
+    """Return the bytes of a piece in which each byte is written as a printable character."""
     try:
         return piece.translate(_ALPHABET).encode("latin-1")
     except UnicodeEncodeError:
@@ -229,7 +229,7 @@ def _unmapped(piece: str) -> bytes:
 
 
 def contents_of_names(names: Sequence[str]) -> Iterator[list[bytes]]:
-    """Yield what tokens with some names stand for, in either kind of vocabulary."""
+    """Yield the bytes of tokens with some names, in either kind of vocabulary."""
     yield [*map(_unescaped, names)]
     yield [*map(_unmapped, names)]
 
@@ -265,7 +265,7 @@ def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
 def load_tokenizer(path: str | Path | None) -> Tokenizer:
     """Open a tokenizer for tokens of any width; None is for bytes."""
     if path is None:
-        return _Bytes()
+        return _ByteTokenizer()
     where, name = OptionUse("tokenizer", path), Path(path).name
     try:
         content = Path(path).read_bytes()
@@ -309,36 +309,42 @@ def _from_json(content: bytes, name: str, where: OptionUse) -> Tokenizer:
 
 
 def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
-    """Set whether documents of a folder are backwards, or say that the tokenizer isn't theirs.
+    """Set whether documents of a folder are backwards, or raise if the tokenizer doesn't fit.
 
     Some documents are decoded and encoded again: forwards or backwards, this gives the same tokens.
     """
     folder.backwards = False
-    if folder.width == 1 and tokenizer.name == _Bytes.name:
+    if folder.width == 1 and tokenizer.name == _ByteTokenizer.name:
         return
-    drawn = random.Random(1).sample(range(folder.documents), min(_SAMPLE, folder.documents))
+    sampled_documents = random.Random(1).sample(
+        range(folder.documents), min(_SAMPLE, folder.documents)
+    )
     total, forwards, backwards = 0, 0, 0
-    for document in drawn:
+    for document in sampled_documents:
         ids = folder.tokens_of(document)
         total += min(len(ids), _LONGEST)
         forwards += _same(tokenizer, ids[:_LONGEST].tolist(), len(ids))
         backwards += _same(tokenizer, ids[-_LONGEST:][::-1].tolist(), len(ids))
     if max(forwards, backwards) < _FITTING * total:
-        same = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
-        problem = f"the tokens of {folder.path} aren't made by it ({same}); give the one that did"
+        agreement = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
+        problem = (
+            f"the tokens of {folder.path} aren't made by it ({agreement}); give the one that did"
+        )
         raise InputError(OptionUse("tokenizer", tokenizer.name), problem)
     folder.backwards = backwards > forwards
 
 
 def _same(tokenizer: Tokenizer, ids: list[int], length: int) -> int:
-    """Return how many tokens of a document come out the same: all, or 0."""
+    """Return the number of tokens if all of them come out the same, or else 0."""
     if not ids:
         return 0
     is_cut = length > len(ids)
     content = tokenizer.content(ids).removeprefix(tokenizer.lead)
     try:
-        again = tokenizer.of_document(content.decode("utf-8", "ignore" if is_cut else "strict"))
+        encoded_again = tokenizer.of_document(
+            content.decode("utf-8", "ignore" if is_cut else "strict")
+        )
     except UnicodeDecodeError:
         return 0
-    known = len(ids) - _CUT if is_cut else max(len(ids), len(again))
-    return len(ids) if again[:known] == ids[:known] else 0
+    comparable = len(ids) - _CUT if is_cut else max(len(ids), len(encoded_again))
+    return len(ids) if encoded_again[:comparable] == ids[:comparable] else 0

@@ -1,7 +1,7 @@
 """Checks an index over tokens: its offsets, the order of its tables, its metadata.
 
-There is no manifest in this format. But a table says nothing that the text doesn't say, so each
-pointer can be checked against it.
+This format has no manifest. But the table follows from the text, so each pointer can be checked
+against it.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from ngramscan.errors import IndexFormatError
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.findings import Finding, Problem, is_object
+from ngramscan.index_files.findings import FileProblem, Finding, is_object
 from ngramscan.index_files.mapped import unchanged
 from ngramscan.index_files.tokens import kernels
 from ngramscan.index_files.tokens.shard import TokenShard, open_token_folder
@@ -25,7 +25,7 @@ _SAMPLED_POINTERS = 20_000
 _SAMPLED_LINES = 1_000
 _AT_ONCE = 1 << 20
 _COMPARED = 1_000
-"""Tokens of suffixes whose order is checked: twice as many as a query of the service can have."""
+"""Compared length of suffixes, in tokens: twice the longest query of the service."""
 _PROBLEMS = {
     kernels.OUTSIDE: "the pointer leads to no token",
     kernels.REPEATED: "its position is in the table twice",
@@ -34,7 +34,7 @@ _PROBLEMS = {
 
 
 def verify_tokens(directory: Path, deep: bool, progress: Progress) -> list[Finding]:
-    """Return the first problem of each kind in each shard of an index; none if it is sound.
+    """Return the first problem of each kind in each shard of an index; empty if it is sound.
 
     All offsets are checked, and a sample of the pointers and of the lines about documents, the same
     in each run. A deep check takes all of them, and a bit of memory for each token: after it, the
@@ -54,9 +54,9 @@ def verify_tokens(directory: Path, deep: bool, progress: Progress) -> list[Findi
     return findings
 
 
-def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[Problem]:
+def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[FileProblem]:
     """Yield the first problem of each file."""
-    checks: list[Callable[[], Problem | None]] = [
+    checks: list[Callable[[], FileProblem | None]] = [
         partial(_check_offsets, shard),
         partial(_check_separators, shard, deep),
         partial(_check_table, shard, deep, progress),
@@ -72,51 +72,51 @@ def _problems(shard: TokenShard, deep: bool, progress: Progress) -> Iterator[Pro
             yield problem
 
 
-def _check_offsets(shard: TokenShard) -> Problem | None:
+def _check_offsets(shard: TokenShard) -> FileProblem | None:
     """Check that all entries ascend, each to a separator."""
     entries, words, width = shard.offsets.numbers(), shard.words, np.uint64(shard.width)
     name, before = shard.offsets.path.name, -1
     for start in range(0, shard.documents, _AT_ONCE):
         part = entries[start : start + _AT_ONCE]
-        wrong = np.flatnonzero((part >= np.uint64(shard.text.size)) | (part % width != 0))
-        if wrong.size:
-            return name, f"entry {start + wrong[0]}", "leads to no token"
+        invalid = np.flatnonzero((part >= np.uint64(shard.text.size)) | (part % width != 0))
+        if invalid.size:
+            return name, f"entry {start + invalid[0]}", "leads to no token"
         positions = (part // width).astype(np.int64)
-        wrong = np.flatnonzero(words[positions] != shard.separator)
-        if wrong.size:
-            return name, f"entry {start + wrong[0]}", "leads to no separator"
-        wrong = np.flatnonzero(np.diff(positions, prepend=before) <= 0)
-        if wrong.size:
-            return name, f"entry {start + wrong[0]}", "is not above the one before"
+        invalid = np.flatnonzero(words[positions] != shard.separator)
+        if invalid.size:
+            return name, f"entry {start + invalid[0]}", "leads to no separator"
+        invalid = np.flatnonzero(np.diff(positions, prepend=before) <= 0)
+        if invalid.size:
+            return name, f"entry {start + invalid[0]}", "is not above the one before"
         before = positions[-1]
     return None
 
 
-def _check_separators(shard: TokenShard, deep: bool) -> Problem | None:
-    """Check that there are as many separators as documents; a sample takes them from the table."""
+def _check_separators(shard: TokenShard, deep: bool) -> FileProblem | None:
+    """Check that there are as many separators as documents; unless deep, by the table."""
     if deep:
         parts = range(0, shard.tokens, _AT_ONCE)
         words, separator = shard.words, shard.separator
         total = sum(int((words[at : at + _AT_ONCE] == separator).sum()) for at in parts)
         file = shard.text
     else:
-        found = np.zeros((1, 2), np.int64)
+        segments = np.zeros((1, 2), np.int64)
         ends = np.array([shard.width], np.int64)
-        shard.find(np.full(shard.width, 0xFF, np.uint8), ends, found)
-        total, file = int(found[0, 1] - found[0, 0]), shard.table
+        shard.find(np.full(shard.width, 0xFF, np.uint8), ends, segments)
+        total, file = int(segments[0, 1] - segments[0, 0]), shard.table
     if total == shard.documents:
         return None
     expected = f"{shard.offsets.path.name} has {shard.documents:,} documents"
     return file.path.name, "separators", f"{total:,} separators, but {expected}"
 
 
-def _check_table(shard: TokenShard, deep: bool, progress: Progress) -> Problem | None:
+def _check_table(shard: TokenShard, deep: bool, progress: Progress) -> FileProblem | None:
     """Check pointers, and whether each suffix comes before the next one."""
-    seen = np.zeros(-(-shard.tokens // 8) if deep else 0, np.uint8)
+    seen_tokens = np.zeros(-(-shard.tokens // 8) if deep else 0, np.uint8)
     for ranks in _all_ranks(shard.tokens) if deep else [_sample(shard.tokens, _SAMPLED_POINTERS)]:
         text, table = shard.text.content, shard.table.content
         most = _COMPARED * shard.width
-        rank, kind = kernels.check(text, table, shard.widths, ranks, seen, most)
+        rank, kind = kernels.check(text, table, shard.widths, ranks, seen_tokens, most)
         if rank != kernels.SOUND:
             return shard.table.path.name, f"rank {rank}", _PROBLEMS[kind]
         progress.advance(len(ranks), CHECKED)
@@ -129,14 +129,14 @@ def _all_ranks(ranks: int) -> Iterator[Integers]:
 
 
 def _sample(total: int, most: int) -> Integers:
-    """Return some of the numbers below a total, the same ones each time; the last is among them."""
+    """Return a fixed sample of the numbers below a total, including the last one."""
     if total <= most:
         return np.arange(total, dtype=np.int64)
-    drawn = np.random.default_rng(1).integers(0, total, most - 1)
-    return np.unique(np.append(drawn, total - 1))
+    sampled = np.random.default_rng(1).integers(0, total, most - 1)
+    return np.unique(np.append(sampled, total - 1))
 
 
-def _check_metadata(shard: TokenShard, deep: bool) -> Problem | None:
+def _check_metadata(shard: TokenShard, deep: bool) -> FileProblem | None:
     """Check that each document has a line, and that these are JSON objects if the first one is."""
     if shard.metadata is None:
         return None
@@ -146,20 +146,20 @@ def _check_metadata(shard: TokenShard, deep: bool) -> Problem | None:
         part = entries[start : start + _AT_ONCE]
         outside = part >= np.uint64(lines.size)
         steps = np.diff(np.where(outside, 0, part).astype(np.int64), prepend=before)
-        wrong = np.flatnonzero(outside | (steps <= 0))
-        if wrong.size:
+        invalid = np.flatnonzero(outside | (steps <= 0))
+        if invalid.size:
             problem = "is outside the file, or not above the one before"
-            return offsets.path.name, f"entry {start + wrong[0]}", problem
+            return offsets.path.name, f"entry {start + invalid[0]}", problem
         first = 1 if start == 0 else 0  # no line ends before the first one
-        wrong = np.flatnonzero(content[part[first:] - np.uint64(1)] != ord("\n"))
-        if wrong.size or (start == 0 and part[0] != 0):
-            number = start + first + wrong[0] if wrong.size else 0
+        invalid = np.flatnonzero(content[part[first:] - np.uint64(1)] != ord("\n"))
+        if invalid.size or (start == 0 and part[0] != 0):
+            number = start + first + invalid[0] if invalid.size else 0
             return offsets.path.name, f"entry {number}", "is not the beginning of a line"
         before = int(part[-1])
     return _check_lines(shard, deep)
 
 
-def _check_lines(shard: TokenShard, deep: bool) -> Problem | None:
+def _check_lines(shard: TokenShard, deep: bool) -> FileProblem | None:
     name, is_json = f"metadata.{shard.number}", shard.line(0).startswith("{")
     documents = shard.documents if deep else _SAMPLED_LINES
     for document in _sample(shard.documents, documents).tolist():

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from functools import cached_property, partial
+from itertools import chain
 from typing import Any, Self, TypeVar
 from urllib.parse import unquote, urlsplit
 
@@ -18,14 +19,14 @@ import httpx
 from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnreachable
-from ngramscan.indexes.base import PUBLIC_RATE, TOKEN_RATE, CountSource
-from ngramscan.indexes.catalog import DEFAULT_URL, TOKEN_URL
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI, ApiProtocol, HostedService, service_at
+from ngramscan.indexes.http.questions import Answer, Lookup, Question, Questions
 from ngramscan.indexes.http.replies import Reply, read_reply
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
 from ngramscan.messages import OptionUse
 from ngramscan.progress import Progress
-from ngramscan.remote.exchange import Service, Terms, TransientError
+from ngramscan.remote.exchange import RETRIES, Service, Terms, TransientError
 from ngramscan.remote.pace import Clock, HostPace
 
 LONGEST_REPLY_BYTES = 1_000_000
@@ -35,18 +36,11 @@ UNREACHABLE_AFTER_S = 8.0
 SLOW_DOWNS = 4
 """How many requests to slow down one question may get while others are answered."""
 _CONCURRENCY = 4
-_RATES = {TOKEN_URL: TOKEN_RATE}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 T = TypeVar("T")
 A = TypeVar("A")
 F = TypeVar("F")
-Answer = tuple[T, CountSource, str]
-"""The content of a reply, where the reply is from, and when it was asked for (ISO 8601, UTC)."""
-
-
-class NotKeptError(Exception):
-    """The journal lacks a reply, and nothing may be asked yet."""
 
 
 class ApiClient:
@@ -72,13 +66,13 @@ class ApiClient:
         """Requests per second by `--rate`; None: the usual ones, or as many as it takes."""
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
-        self.is_public = self.url == DEFAULT_URL
-        default_rate = 0.0 if is_loopback else _RATES.get(self.url, PUBLIC_RATE)
+        usual_rate = 0.0 if is_loopback else (service_at(self.url) or INFINI_GRAM_MINI).rate
         terms = Terms(
             most_bytes=LONGEST_REPLY_BYTES,
             within_s=options.timeout_s,
-            rate=default_rate if options.rate is None else options.rate,
+            rate=usual_rate if options.rate is None else options.rate,
             pace=HostPace,
+            retries=RETRIES,
             slow_downs=SLOW_DOWNS,
             jitter_s=0.5,
         )
@@ -89,6 +83,15 @@ class ApiClient:
         self._tasks = queue.SimpleQueue()
         self._futures: set[Future[Any]] = set()
         self._threads: list[threading.Thread] = []
+
+    def public(self, protocol: ApiProtocol) -> HostedService[Any] | None:
+        """Return the public service that is asked, if it has this protocol; None: another host."""
+        service = service_at(self.url)
+        return service if service and service.protocol == protocol else None
+
+    def planned_rate(self, usual: HostedService[Any]) -> float:
+        """Return the requests per second of a plan: those of `--rate`, or as services take them."""
+        return self.chosen_rate or (self.public(usual.protocol) or usual).rate
 
     @cached_property
     def served(self) -> dict[str, dict[str, Any]]:
@@ -103,52 +106,58 @@ class ApiClient:
         self,
         index: str,
         items: Iterable[A],
-        work: Callable[[A, bool], T],
+        questions_about: Callable[[A], Questions[T]],
         failure: Callable[[A, NgramscanError], F],
         announce: Callable[[int], None] | None = None,
     ) -> Iterator[T | F]:
-        """Start to do some work for each item, once; yield the results, or errors, as they come.
+        """Start to look up each item once; yield the results, or errors, as they come.
 
-        `work` gets the item and whether it may ask the host; where it must and may not, it raises a
-        NotKeptError. All is tried with the journal alone first: a host may be away that isn't
-        needed. `announce` gets the number of items to ask about, before any of them is.
+        All is looked up in the journal first: a host may be away that isn't needed. `announce` gets
+        the number of items to ask about, before any of them is.
         """
-        known: list[T | F] = []
-        missing = []
+        answered: list[T | F] = []
+        unanswered: dict[A, Lookup[T]] = {}
         for item in dict.fromkeys(items):
+            lookup = Lookup(questions_about(item))
             try:
-                known.append(work(item, False))
-            except NotKeptError:
-                missing.append(item)
+                if lookup.advance(partial(self.look_up, index)):
+                    answered.append(lookup.result)
+                else:
+                    unanswered[item] = lookup
             except NgramscanError as error:
-                known.append(failure(item, error))
-        if announce and missing:
-            announce(len(missing))
-        self.progress.expect(len(missing), "answers")
-        self.progress.detail(f"{index}: from the journal: {len(known)}, to ask: {len(missing)}")
+                answered.append(failure(item, error))
+        if announce and unanswered:
+            announce(len(unanswered))
+        self.progress.expect(len(unanswered), "answers")
+        self.progress.detail(
+            f"{index}: from the journal: {len(answered)}, to ask: {len(unanswered)}"
+        )
 
-        def ask(item: A) -> T:
+        def finish(lookup: Lookup[T]) -> T:
             try:
-                return work(item, True)
+                lookup.advance(partial(self.answer, index))
+                return lookup.result
             finally:
                 self.progress.advance(1, "answers")
 
-        return _collect(known, {self.submit(partial(ask, item)): item for item in missing}, failure)
+        futures = {
+            self.submit(partial(finish, lookup)): item for item, lookup in unanswered.items()
+        }
+        answered_later = _collect(futures, failure)
+        return chain(answered, answered_later)
 
-    def kept(
-        self, index: str, request: str, read: Callable[[Reply], T], may_ask: bool
-    ) -> Answer[T] | None:
-        """Return the answer of a stored reply; None if there is none, or one that can't be true.
-
-        Then it is a NotKeptError where no request may be sent.
-        """
-        if not self.refresh:
-            stored = self.journal.get(self.url, index, [request])
+    def look_up(self, index: str, question: Question[T]) -> Answer[T] | None:
+        """Return the answer of a stored reply; None if there is none, or one that can't be true."""
+        request = question.request
+        stored = {} if self.refresh else self.journal.get(self.url, index, [request])
+        if reply := stored.get(request):
             with suppress(RemoteError, *DAMAGED):
-                return read(json.loads(stored[request].text)), "journal", stored[request].asked_at
-        if not may_ask:
-            raise NotKeptError
+                return question.read(json.loads(reply.text)), "journal", reply.asked_at
         return None
+
+    def answer(self, index: str, question: Question[T]) -> Answer[T]:
+        """Return the answer of a stored reply, which may be new by now, or ask the host."""
+        return self.look_up(index, question) or question.ask()
 
     def ask(
         self,
@@ -219,10 +228,9 @@ class ApiClient:
 
 
 def _collect(
-    known: Iterable[T | F], futures: dict[Future[T], A], failure: Callable[[A, NgramscanError], F]
+    futures: dict[Future[T], A], failure: Callable[[A, NgramscanError], F]
 ) -> Iterator[T | F]:
-    """Yield what is known, then what was asked for as it comes, or why it failed."""
-    yield from known
+    """Yield what was asked for as it comes, or why it failed."""
     done: queue.SimpleQueue[Future[T]] = queue.SimpleQueue()
     for future in futures:
         future.add_done_callback(done.put)

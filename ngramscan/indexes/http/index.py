@@ -14,7 +14,6 @@ import httpx
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
-    PUBLIC_RATE,
     Cost,
     IndexSize,
     Occurrences,
@@ -26,9 +25,11 @@ from ngramscan.indexes.base import (
     WindowFailure,
     requests_at,
 )
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI
 from ngramscan.indexes.cutting import cut_ends
-from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, Answer, ApiClient
+from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, ApiClient
 from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify
+from ngramscan.indexes.http.questions import Answer, Question, Questions, answer_to
 from ngramscan.indexes.http.replies import (
     MOST,
     CutCharacterError,
@@ -69,10 +70,6 @@ class ApiIndex:
     """
 
     unit: Unit = "bytes"
-    documents_of = None  # an occurrence takes a request
-    document_counts = None
-    excerpts = None
-    match_starts = None
 
     def __init__(
         self,
@@ -102,8 +99,8 @@ class ApiIndex:
     def longest_context(self) -> int:
         """Largest context the host reports, or reported last; the public service isn't asked."""
         client, name = self._client, self._spellings[0]
-        if client.is_public:
-            return COMMON_CONTEXT
+        if service := client.public(INFINI_GRAM_MINI.protocol):
+            return service.longest_context
         max_context = client.served.get(name, {}).get("max_context")
         if isinstance(max_context, int) and COMMON_CONTEXT < max_context <= MOST:
             client.journal.put(client.url, self.name, _CONTEXT, str(max_context))
@@ -119,7 +116,7 @@ class ApiIndex:
         that lists none may have listed some before: what it says last is kept.
         """
         client = self._client
-        if self._size != IndexSize() or client.is_public:
+        if self._size != IndexSize() or client.public(INFINI_GRAM_MINI.protocol):
             return self._size
         if self._has_answered:
             description = client.served.get(self._spellings[0], {})
@@ -135,15 +132,15 @@ class ApiIndex:
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
         """Return one request for each text and window, by default at the public service's pace."""
-        return requests_at(self._client.chosen_rate or PUBLIC_RATE, len(lookups) + windows)
+        return requests_at(self._client.planned_rate(INFINI_GRAM_MINI), len(lookups) + windows)
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the counts."""
 
-        def count(query: str, may_ask: bool) -> QueryCount:
+        def count(query: str) -> Questions[QueryCount]:
             read = partial(read_count, most=self._size.bytes)
             forms = [{"query_type": "count", "query": query}]
-            occurrences, source, asked_at = self._answer(forms, read, may_ask)
+            occurrences, source, asked_at = yield from self._answer(forms, read)
             return QueryCount(query, occurrences, None, source, asked_at)
 
         return self._client.answers(self.name, queries, count, self._failure)
@@ -151,20 +148,24 @@ class ApiIndex:
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries; yield where each occurs."""
 
-        def find(query: str, may_ask: bool) -> Occurrences:
+        def find(query: str) -> Questions[Occurrences]:
             read = partial(read_found, query=query, most=self._size.bytes)
-            return self._answer([{"query_type": "find", "query": query}], read, may_ask)[0]
+            occurrences, _, _ = yield from self._answer(
+                [{"query_type": "find", "query": query}], read
+            )
+            return occurrences
 
         return self._client.answers(self.name, queries, find, self._failure)
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around all places; `context` is at most `longest_context`."""
 
-        def show(place: Place, may_ask: bool) -> Window:
+        def show(place: Place) -> Questions[Window]:
             def read(reply: Reply) -> Window:
                 return _without_rest(read_window(reply, place, reply["context"]), context)
 
-            return self._answer(_window_forms(place, context), read, may_ask)[0]
+            window, _, _ = yield from self._answer(_window_forms(place, context), read)
+            return window
 
         return self._client.answers(self.name, places, show, WindowFailure)
 
@@ -185,15 +186,18 @@ class ApiIndex:
                 return ranks
         raise RemoteRefused(f"{self._client.url} has no index {self.name}")
 
-    def _answer(
-        self, forms: Iterable[Reply], read: Callable[[Reply], T], may_ask: bool
-    ) -> Answer[T]:
+    def _answer(self, forms: Iterable[Reply], read: Callable[[Reply], T]) -> Questions[Answer[T]]:
         """Return the answer to a question; the first of its forms is its key in the journal."""
-        left = iter(forms)
-        form = next(left)
+        other_forms = iter(forms)
+        form = next(other_forms)
         request = self._identity + json.dumps(form, sort_keys=True)
-        if kept := self._client.kept(self.name, request, read, may_ask):
-            return kept
+        ask = partial(self._ask_host, request, form, other_forms, read)
+        return answer_to(Question(request, read, ask))
+
+    def _ask_host(
+        self, request: str, form: Reply, other_forms: Iterator[Reply], read: Callable[[Reply], T]
+    ) -> Answer[T]:
+        """Ask by the first spelling and form that the host answers; keep the reply."""
         spellings = iter(self._spellings)
         spelling = next(spellings)
         while True:
@@ -206,7 +210,7 @@ class ApiIndex:
                 if not (spelling := next(spellings, "")):
                     raise
             except CutCharacterError:
-                if not (form := next(left, {})):
+                if not (form := next(other_forms, {})):
                     raise
         self._has_answered = True
         self._prefer(spelling)

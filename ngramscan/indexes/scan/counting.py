@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.deciding_options import MATCHING
 from ngramscan.errors import NgramscanError
-from ngramscan.matching import Counts, Matcher, Normalization, Text, count_texts
+from ngramscan.matching import Counts, Matcher, Normalization, TextBytes, count_texts
 from ngramscan.matching.matcher import BYTES_AT_ONCE
 from ngramscan.matching.normalization import FORM
 from ngramscan.processes.pool import Report
@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and to count needs none
     import numpy as np
     from numpy.typing import NDArray
 
-    from ngramscan.matching.excerpts import Excerpts
+    from ngramscan.matching.excerpts import ExcerptFinder
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -93,16 +93,16 @@ class Sought:
         """Return the options that decide what there is to find, by name."""
         return self.read.content
 
-    def finder(self) -> Excerpts:
+    def finder(self) -> ExcerptFinder:
         """Return the finder of this process: to make one per task costs more than the task."""
         return _finder(self)
 
 
 @lru_cache(maxsize=2)
-def _finder(sought: Sought) -> Excerpts:
-    from ngramscan.matching.excerpts import Excerpts
+def _finder(sought: Sought) -> ExcerptFinder:
+    from ngramscan.matching.excerpts import ExcerptFinder
 
-    return Excerpts(sought.texts, sought.windows)
+    return ExcerptFinder(sought.texts, sought.windows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,14 +125,16 @@ class _Reading:
         self._batches = self._read(piece, read, report)
         self._limit = limit
 
-    def _read(self, piece: Piece, read: ReadOptions, report: Report) -> Iterator[Sequence[Text]]:
+    def _read(
+        self, piece: Piece, read: ReadOptions, report: Report
+    ) -> Iterator[Sequence[TextBytes]]:
         for batch in read_piece(piece, read):
             if batch.skipped:
                 self.skipped.update(batch.skipped)
             yield without_excluded(batch, read.exclude_sources).texts
             report(batch.consumed)
 
-    def __iter__(self) -> Iterator[Text]:
+    def __iter__(self) -> Iterator[TextBytes]:
         for text in islice(chain.from_iterable(self._batches), self._limit):
             self.documents += 1
             self.bytes += len(text)

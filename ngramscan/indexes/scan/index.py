@@ -21,7 +21,9 @@ from ngramscan.indexes.base import (
     Occurrences,
     Place,
     QueryCount,
+    ReadsDocuments,
     Segment,
+    ShowsExcerpts,
     Unit,
     Window,
     WindowFailure,
@@ -46,7 +48,7 @@ LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
 
-class ScanIndex:
+class ScanIndex(ReadsDocuments, ShowsExcerpts):
     """Counts occurrences and documents exactly, for all queries in one pass.
 
     Occurrences can be looked at too: a rank is a place among all occurrences of a query in the
@@ -57,8 +59,6 @@ class ScanIndex:
 
     unit: Unit = "bytes"
     longest_context = 1 << 40
-    documents_of = None  # it counts documents while it reads them
-    match_starts = None
     """Documents are shown whole."""
 
     def __init__(

@@ -16,7 +16,7 @@ from ngramscan.corpora import Piece, read_piece, without_excluded
 from ngramscan.errors import CorpusError, EngineError
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.scan.counting import Question
-from ngramscan.matching import Text, find_starts
+from ngramscan.matching import TextBytes, find_starts
 from ngramscan.processes.pool import Report
 
 
@@ -85,7 +85,9 @@ def read_excerpts(request: WindowRequest, report: Report, question: Question) ->
     raise CorpusError(piece.file.path, f"changed since it was counted: {problem} at least")
 
 
-def _documents(piece: Piece, question: Question, report: Report) -> Iterator[tuple[Text, int, str]]:
+def _documents(
+    piece: Piece, question: Question, report: Report
+) -> Iterator[tuple[TextBytes, int, str]]:
     """Yield text, record and source; however it ends, all of the piece is reported as read."""
     left = piece.size or 0
     try:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeGuard
+from typing import Protocol, TypeGuard, runtime_checkable
 
-from ngramscan.errors import NgramscanError
+import numpy as np
+
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
     Cost,
     CountSource,
@@ -27,8 +29,6 @@ from ngramscan.indexes.base import (
 LOWER_BOUND = "token n-grams: a lower bound of the string's occurrences"
 SPACE_MARK = "▁ (U+2581)"
 """SentencePiece writes it in the place of a space, so to it the two are the same."""
-KINDS = ("tokens:", "infini-gram:")
-"""How the specs of token-level indexes begin."""
 MOST_TOKENS = 10_000
 """Tokens of a document that can be seen at once: half of them before an occurrence."""
 
@@ -164,7 +164,8 @@ class TokenIndex(Index, Protocol):
         """
 
 
-class MatchingIndex(TokenIndex, Protocol):
+@runtime_checkable
+class MatchesTokens(Protocol):
     """An index over tokens that finds the longest parts of a text."""
 
     def cost_of_matches(self, texts: Sequence[str]) -> Cost:
@@ -178,11 +179,6 @@ class MatchingIndex(TokenIndex, Protocol):
 
     def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
         """Return the occurrences of some matches, which are in no longer one, by texts."""
-
-
-def finds_matches(index: Index) -> TypeGuard[MatchingIndex]:
-    """Tell whether an index finds the longest parts of a text, in tokens."""
-    return hasattr(index, "matches")
 
 
 def read_alike(words: Iterable[str]) -> str:
@@ -218,3 +214,23 @@ def as_occurrences(found: TokenOccurrences | QueryFailure) -> Occurrences | Quer
 def name_of_place(place: Place) -> str:
     """Return what messages call an occurrence."""
     return f"rank {place.rank} of shard {place.shard}"
+
+
+def token_places(where: str, text: str, contents: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Return start and end of each token, in characters; one of several tokens is in all of them.
+
+    `contents` are the bytes of the tokens, which may begin with a space that the text lacks. An
+    InputError says that they are those of another text.
+    """
+    content, of_text = b"".join(contents), text.encode()
+    lead = len(content) - len(of_text)
+    if content != b" " * lead + of_text or lead not in {0, 1}:
+        raise InputError(where, "the tokenizer changes the text, so spans have no places")
+    # The number of the character that each byte belongs to, and of the one that it begins.
+    begins = np.array([byte & 0xC0 != 0x80 for byte in of_text], np.int64)
+    held = np.append(np.cumsum(begins) - 1, len(text))
+    ends = np.cumsum([0, *map(len, contents)]) - lead
+    starts = held[np.maximum(ends[:-1], 0)].tolist()
+    behind = np.append(held[:-1] + 1, len(text))
+    stops = [int(behind[end - 1]) if end > 0 else 0 for end in ends[1:].tolist()]
+    return list(zip(starts, stops, strict=True))

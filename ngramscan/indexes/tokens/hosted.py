@@ -15,10 +15,9 @@ from typing import Any, TypeVar
 
 import httpx
 
-from ngramscan.errors import RemoteError, RemoteRefused
+from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
-    TOKEN_RATE,
     Cost,
     CountSource,
     IndexSize,
@@ -31,23 +30,30 @@ from ngramscan.indexes.base import (
     WindowFailure,
     requests_at,
 )
-from ngramscan.indexes.catalog import TOKEN_URL
+from ngramscan.indexes.catalog import (
+    INFINI_GRAM,
+    TOKEN_PREFIX,
+    find_token_index,
+    near_token_names,
+)
 from ngramscan.indexes.cutting import cut_ends
-from ngramscan.indexes.http.client import Answer, ApiClient
+from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify, last_identity
+from ngramscan.indexes.http.questions import Answer, Question, Questions, answer_to
 from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     SPACE_MARK,
     Form,
     MarkedWindow,
+    MatchesTokens,
+    TokenMatches,
     TokenOccurrences,
     as_count,
     as_occurrences,
     name_of_place,
     read_alike,
 )
-from ngramscan.indexes.tokens.catalog import PREFIX, find_token_index, near_token_names
 from ngramscan.indexes.tokens.hosted_matches import HostedMatcher
 from ngramscan.indexes.tokens.replies import (
     TokenDocument,
@@ -76,42 +82,48 @@ _MERGED = "only after a space: at the beginning of a line, the newline is in the
 T = TypeVar("T")
 
 
-class HostedTokenIndex:
+class HostedTokenIndex(MatchesTokens):
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
     unit: Unit = "tokens"
-    longest_context = COMMON_CONTEXT
-    documents_of = None  # an occurrence takes a request
-    document_counts = None
-    excerpts = None
-    match_starts = None
     shows_tokens = False
 
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
         self.name = name
         self._asked_as, self._size, self._client = asked_as, size, client
         self._found: dict[str, TokenOccurrences] = {}
-        matcher = HostedMatcher(name, client, self._answer)
-        self.matches, self.count_ngrams = matcher.matches, matcher.count_ngrams
-        self._cost_of_matches = matcher.cost
+        self._matcher = HostedMatcher(name, client, self._question)
+
+    @property
+    def longest_context(self) -> int:
+        """The most bytes on each side of an occurrence that the service shows."""
+        service = self._client.public(INFINI_GRAM.protocol)
+        return service.longest_context if service else COMMON_CONTEXT
 
     # Questions
 
-    def _ask(self, read: Callable[[Reply], T], may_ask: bool, **request: Any) -> Answer[T]:
-        """Return the answer to a question; without `may_ask`, only the journal is asked."""
-        return self._answer(request, read_token_reply, read, may_ask)
+    def _ask(self, read: Callable[[Reply], T], **request: Any) -> Questions[Answer[T]]:
+        """Ask one question."""
+        return answer_to(self._question(request, read_token_reply, read))
 
-    def _answer(
+    def _question(
         self,
         request: Reply,
         parse: Callable[[httpx.Response], Reply],
         read: Callable[[Reply], T],
-        may_ask: bool,
+    ) -> Question[T]:
+        """Return a question; `parse` returns what the journal keeps of a reply."""
+        key = self._identity + key_of(request)
+        return Question(key, read, partial(self._ask_host, key, request, parse, read))
+
+    def _ask_host(
+        self,
+        key: str,
+        request: Reply,
+        parse: Callable[[httpx.Response], Reply],
+        read: Callable[[Reply], T],
     ) -> Answer[T]:
-        """Return the same; `parse` returns what the journal keeps of a reply."""
-        client, key = self._client, self._identity + key_of(request)
-        if kept := client.kept(self.name, key, read, may_ask):
-            return kept
+        client = self._client
         body = {"index": self._asked_as, **request}
         try:
             reply, answer = client.ask(self.name, key, body, parse, read)
@@ -129,7 +141,7 @@ class HostedTokenIndex:
     @cached_property
     def _identity(self) -> str:
         """A text that tells this index from others that its host may give the same name."""
-        if self._client.url == TOKEN_URL:
+        if self._client.public(INFINI_GRAM.protocol):
             return ""
         return identify(self._client, self.name, [partial(self._probe, text) for text in PROBES])
 
@@ -143,14 +155,14 @@ class HostedTokenIndex:
         """Return what matches cost; nothing is asked, so the index is taken for the last one."""
         self._identity = last_identity(self._client, self.name)
         try:
-            return self._cost_of_matches(texts)
+            return self._matcher.cost(texts)
         finally:
             del self._identity
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
         """Return the requests at most, by default at the pace of the public service."""
         requests = len(lookups) * _REQUESTS_PER_LOOKUP + windows * _REQUESTS_PER_WINDOW
-        return requests_at(self._client.chosen_rate or TOKEN_RATE, requests)
+        return requests_at(self._client.planned_rate(INFINI_GRAM), requests)
 
     def size(self) -> IndexSize:
         """Return the documented size; that of an index that is not in the catalog is asked for."""
@@ -160,11 +172,8 @@ class HostedTokenIndex:
     def _asked_size(self) -> IndexSize:
         """The size that the service tells; unknown where it doesn't."""
         try:
-            whole, _, _ = self._ask(read_total, True, query_type="count", query_ids=[])
-            separator = [_SEPARATOR]
-            documents, _, _ = self._ask(
-                read_separators, True, query_type="count", query_ids=separator
-            )
+            whole = self._count_tokens(read_total, [])
+            documents = self._count_tokens(read_separators, [_SEPARATOR])
         except RemoteError as error:
             if self._found:
                 self._client.progress.notice(f"{self.name}: its size is not known ({error})")
@@ -172,6 +181,12 @@ class HostedTokenIndex:
         # Each document has a separator; where 65535 is a token, their number is unknown.
         known = 0 < documents < whole
         return IndexSize(documents, tokens=whole - documents) if known else IndexSize()
+
+    def _count_tokens(self, read: Callable[[Reply], int], ids: Sequence[int]) -> int:
+        """Return the occurrences of an n-gram, at once."""
+        request = {"query_type": "count", "query_ids": [*ids]}
+        question = self._question(request, read_token_reply, read)
+        return self._client.answer(self.name, question)[0]
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the sums of their n-grams."""
@@ -187,7 +202,7 @@ class HostedTokenIndex:
             self.name, queries, self._look_up, partial(QueryFailure, self.name)
         )
 
-    def _look_up(self, query: str, may_ask: bool) -> TokenOccurrences:
+    def _look_up(self, query: str) -> Questions[TokenOccurrences]:
         check_query(query)
         asked: list[tuple[CountSource, str]] = []
         notes: list[str] = []
@@ -210,13 +225,13 @@ class HostedTokenIndex:
             check_names(reply, query)
             return read_after_newline(reply)
 
-        first = note(self._ask(of_text, may_ask, query_type="find", query=query))
+        first = note((yield from self._ask(of_text, query_type="find", query=query)))
         after = {"query_type": "count", "query": f"\n{query}"}
-        second = note(self._ask(after_newline, may_ask, **after))
+        second = note((yield from self._ask(after_newline, **after)))
         at_line = None
         if second not in {(), first.ids}:
             asked_as = {"query_type": "find", "query_ids": [*second]}
-            at_line = note(self._ask(of_tokens, may_ask, **asked_as))
+            at_line = note((yield from self._ask(of_tokens, **asked_as)))
         source: CountSource = "api" if any(source == "api" for source, _ in asked) else "journal"
         notes += [] if second else [_MERGED]
         found = TokenOccurrences(
@@ -235,26 +250,34 @@ class HostedTokenIndex:
         most = size.tokens + (size.documents or 0) if size.tokens else None
         return Form(read_ids(reply), read_segments(reply, most))
 
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+        """Ask about all tokens of all texts; yield the matches of each, in order."""
+        return self._matcher.matches(texts)
+
+    def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
+        """Return the occurrences of matches, which came with them."""
+        return self._matcher.count_ngrams(ngrams)
+
     # Documents
 
-    def _form_at(self, place: Place, may_ask: bool) -> Form:
+    def _form_at(self, place: Place) -> Questions[Form]:
         """Return the n-gram of the query that occurs at a place."""
-        found = self._found.get(place.query) or self._look_up(place.query, may_ask)
-        for form in found.forms:
+        located = self._found.get(place.query) or (yield from self._look_up(place.query))
+        for form in located.forms:
             for segment in form.segments:
                 if segment.shard == place.shard and segment.low <= place.rank < segment.high:
                     return form
         raise RemoteRefused(f"{name_of_place(place)}: no occurrence of {place.query!r}")
 
-    def _document(
-        self, place: Place, ids: Sequence[int], most: int, may_ask: bool
-    ) -> TokenDocument:
+    def _document(self, place: Place, ids: Sequence[int], most: int) -> Questions[TokenDocument]:
         def read(reply: Reply) -> TokenDocument:
             check_ids(reply, ids)
             return read_document(reply, most)
 
         request = {"query_type": "get_doc_by_rank", "s": place.shard, "rank": place.rank}
-        return self._ask(read, may_ask, **request, query_ids=[*ids], max_disp_len=most)[0]
+        asked = self._ask(read, **request, query_ids=[*ids], max_disp_len=most)
+        document, _, _ = yield from asked
+        return document
 
     def examine(
         self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
@@ -262,16 +285,16 @@ class HostedTokenIndex:
         """Start to ask for the documents of some places; yield the occurrences in each."""
         return self._client.answers(self.name, places, partial(self._marked, forms), WindowFailure)
 
-    def _marked(
-        self, forms: Mapping[str, Sequence[Form]], place: Place, may_ask: bool
-    ) -> MarkedWindow:
+    def _marked(self, forms: Mapping[str, Sequence[Form]], place: Place) -> Questions[MarkedWindow]:
         looked_for = forms.get(place.query, ())
         if not looked_for:
-            return MarkedWindow(place, str(self._document(place, (), 1, may_ask).number), 1, 1)
-        placed, least, most, document = self._form_at(place, may_ask), 0, 0, ""
+            whole = yield from self._document(place, (), 1)
+            return MarkedWindow(place, str(whole.number), 1, 1)
+        placed = yield from self._form_at(place)
+        least, most, document = 0, 0, ""
         for form in looked_for:
             # The service marks one n-gram at a time.
-            seen = self._document(place, form.ids, MOST_TOKENS, may_ask)
+            seen = yield from self._document(place, form.ids, MOST_TOKENS)
             marked = sum(is_marked for _, is_marked in seen.spans)
             if form.ids == placed.ids and not marked:
                 raise RemoteRefused(
@@ -290,12 +313,12 @@ class HostedTokenIndex:
             self.name, places, partial(self._window, context), WindowFailure
         )
 
-    def _window(self, context: int, place: Place, may_ask: bool) -> Window:
-        form = self._form_at(place, may_ask)
+    def _window(self, context: int, place: Place) -> Questions[Window]:
+        form = yield from self._form_at(place)
         # Most tokens have three bytes or more.
         shown = min(2 * (context // 3 + len(form.ids) + 8), MOST_TOKENS)
-        marked = self._document(place, form.ids, shown, may_ask)
-        whole = self._document(place, (), shown, may_ask)
+        marked = yield from self._document(place, form.ids, shown)
+        whole = yield from self._document(place, (), shown)
         if marked[:4] != whole[:4] or len(whole.spans) != 1:
             raise RemoteRefused(f"{name_of_place(place)}: two answers about one place differ")
         starts_document = whole.offset < shown // 2 or whole.shown == whole.length
@@ -339,9 +362,9 @@ def _most(form: Form, seen: TokenDocument, marked: int) -> int:
 
 def open_hosted(name: str, client: ApiClient) -> HostedTokenIndex:
     """Return an index of a host, by its name or alias in the catalog or by any other name."""
-    if client.url != TOKEN_URL:
-        return HostedTokenIndex(f"{PREFIX}{client.url}{name}", name, None, client)
+    if not client.public(INFINI_GRAM.protocol):
+        return HostedTokenIndex(f"{TOKEN_PREFIX}{client.url}{name}", name, None, client)
     if row := find_token_index(name):
         size = IndexSize(row.documents, tokens=row.tokens)
         return HostedTokenIndex(row.name, row.service_name, size, client)
-    return HostedTokenIndex(PREFIX + name, name, None, client)
+    return HostedTokenIndex(TOKEN_PREFIX + name, name, None, client)

@@ -19,11 +19,12 @@ import numpy as np
 
 from ngramscan.errors import InputError, NgramscanError, RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import contents_of_names
-from ngramscan.indexes.base import TOKEN_RATE, Cost, CountSource, QueryCount, requests_at
-from ngramscan.indexes.http.client import Answer, ApiClient, NotKeptError
+from ngramscan.indexes.base import Cost, CountSource, QueryCount, requests_at
+from ngramscan.indexes.catalog import INFINI_GRAM
+from ngramscan.indexes.http.client import ApiClient
+from ngramscan.indexes.http.questions import Question, Questions, answer_to
 from ngramscan.indexes.http.replies import Reply
-from ngramscan.indexes.tokens.base import TokenMatches
-from ngramscan.indexes.tokens.places import token_places
+from ngramscan.indexes.tokens.base import TokenMatches, token_places
 from ngramscan.indexes.tokens.replies import (
     check_ids,
     check_query,
@@ -60,31 +61,37 @@ class _LongestEnd(NamedTuple):
 
 
 class HostedMatcher:
-    """Asks one hosted index about the tokens of texts; `ask` is how the index asks anything."""
+    """Asks one hosted index about the tokens of texts.
 
-    def __init__(self, name: str, client: ApiClient, ask: Callable[..., Answer[Any]]) -> None:
-        self._name, self._client, self._ask = name, client, ask
+    `question_to` returns a question to the index, by its request, how its reply is parsed, and how
+    what the journal keeps of that is read.
+    """
+
+    def __init__(
+        self, name: str, client: ApiClient, question_to: Callable[..., Question[Any]]
+    ) -> None:
+        self._name, self._client, self._question_to = name, client, question_to
         self._counts: dict[tuple[int, ...], _LongestEnd] = {}
 
     def cost(self, texts: Sequence[str]) -> Cost:
         """Return a request per piece and token; their number is known only to the journal."""
-        all_pieces, known = set[str](), list[_Tokens]()
+        all_pieces, texts_in_journal = set[str](), list[_Tokens]()
         at_most = requests = 0
         for text in texts:
             pieces, size = pieces_of(text), len(text.encode())
             all_pieces |= {*pieces}
-            try:
-                ids = [token for each in pieces for token in self._piece(each, False)[0]]
-                known.append(_Tokens(ids, []))
-            except (NotKeptError, NgramscanError):
+            if (ids := self._look_up_ids(pieces)) is not None:
+                texts_in_journal.append(_Tokens(ids, []))
+            else:
                 at_most += size + len(pieces)
                 requests += round(size / _BYTES_PER_TOKEN)
-        questions = len({item for of_text in _questions(known) for item in of_text})
+        items = {item for of_text in _questions(texts_in_journal) for item in of_text}
+        questions = len(items)
         at_most, requests = (each + len(all_pieces) + questions for each in (at_most, requests))
         return Cost(
             at_most,
             requests,
-            seconds=requests_at(self._client.chosen_rate or TOKEN_RATE, requests).seconds,
+            seconds=requests_at(self._client.planned_rate(INFINI_GRAM), requests).seconds,
         )
 
     def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
@@ -114,7 +121,7 @@ class HostedMatcher:
         }
 
     def _announce(self, texts: int, requests: int) -> None:
-        took = requests_at(self._client.chosen_rate or TOKEN_RATE, requests).duration
+        took = requests_at(self._client.planned_rate(INFINI_GRAM), requests).duration
         work = f"a request per token: {requests:,} for {counted(texts, 'text')}, about {took}"
         self._client.progress.notice(f"{self._name}: {work}")
 
@@ -127,14 +134,29 @@ class HostedMatcher:
         )
         return [self._joined_tokens(text, known) for text in texts]
 
-    def _named_piece(self, piece: str, may_ask: bool) -> tuple[str, Any]:
-        return piece, self._piece(piece, may_ask)
+    def _named_piece(self, piece: str) -> Questions[tuple[str, Any]]:
+        named_ids, _, _ = yield from answer_to(self._question_about(piece))
+        return piece, named_ids
 
-    def _piece(self, piece: str, may_ask: bool) -> NamedIds:
+    def _question_about(self, piece: str) -> Question[NamedIds]:
+        """Return the question that tells the tokens of a piece."""
         check_query(piece)
         request = {"query_type": "count", "query": piece}
-        tokens: NamedIds = self._ask(request, read_token_reply, read_named_ids, may_ask)[0]
-        return tokens
+        return self._question_to(request, read_token_reply, read_named_ids)
+
+    def _look_up_ids(self, pieces: Sequence[str]) -> list[int] | None:
+        """Return the tokens of some pieces; None if the journal lacks any."""
+        ids = list[int]()
+        for piece in pieces:
+            try:
+                answer = self._client.look_up(self._name, self._question_about(piece))
+            except NgramscanError:  # the piece can't be asked about
+                return None
+            if answer is None:
+                return None
+            (piece_ids, _), _, _ = answer
+            ids += piece_ids
+        return ids
 
     def _joined_tokens(self, text: str, known: Mapping[str, Any]) -> _Tokens | NgramscanError:
         ids, names = list[int](), list[str]()
@@ -156,24 +178,25 @@ class HostedMatcher:
     # Matches
 
     def _longest_end(
-        self, found: Sequence[Any], item: _Item, may_ask: bool
-    ) -> tuple[_Item, _LongestEnd]:
+        self, found: Sequence[Any], item: _Item
+    ) -> Questions[tuple[_Item, _LongestEnd]]:
         number, end = item
         ids: list[int] = found[number].ids
         prompt = ids[max(0, end - _LONGEST) : end]
-        question = [*prompt, ids[min(end, len(ids) - 1)]]
+        asked_ids = [*prompt, ids[min(end, len(ids) - 1)]]
 
         def parse(response: httpx.Response) -> Reply:
             reply = read_token_reply(response)
-            check_ids(reply, question)
+            check_ids(reply, asked_ids)
             # The tokens again, and their names, would fill the journal.
             return {
                 name: each for name, each in reply.items() if name not in {"tokens", "token_ids"}
             }
 
         read = partial(read_longest_end, most=len(prompt))
-        request = {"query_type": "infgram_prob", "query_ids": question}
-        (length, occurrences), source, asked_at = self._ask(request, parse, read, may_ask)
+        request = {"query_type": "infgram_prob", "query_ids": asked_ids}
+        question = self._question_to(request, parse, read)
+        (length, occurrences), source, asked_at = yield from answer_to(question)
         if length == _LONGEST < end:
             problem = f"{_LONGEST} tokens in a row or more occur, and it can't tell how many"
             raise RemoteRefused(f"{self._name}: {problem}; a local index can")

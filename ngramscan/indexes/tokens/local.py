@@ -15,11 +15,12 @@ from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError, NgramscanError
 from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.findings import is_object
-from ngramscan.index_files.tokens.shard import Excerpt, TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.shard import TokenExcerpt, TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
 from ngramscan.indexes.base import (
     Cost,
     IndexSize,
+    Locates,
     Occurrences,
     Place,
     QueryCount,
@@ -30,9 +31,11 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.cutting import cut_ends
+from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
     Form,
+    MatchesTokens,
     TokenMatches,
     TokenOccurrences,
     TokenWindow,
@@ -42,8 +45,8 @@ from ngramscan.indexes.tokens.base import (
     distinct_forms,
     name_of_place,
     read_alike,
+    token_places,
 )
-from ngramscan.indexes.tokens.places import token_places
 from ngramscan.progress import Progress
 
 _SEEN = 100_000
@@ -54,7 +57,7 @@ _FEW_QUERIES = 10
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
-class TokenFolderIndex:
+class TokenFolderIndex(Locates, MatchesTokens):
     """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
 
     Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
@@ -64,9 +67,6 @@ class TokenFolderIndex:
     unit: Unit = "tokens"
     longest_context = 1 << 40
     """Documents are shown whole."""
-    document_counts = None
-    excerpts = None
-    match_starts = None
     shows_tokens = True
 
     def __init__(
@@ -242,7 +242,7 @@ class TokenFolderIndex:
                 return form.ids
         raise InputError(name_of_place(place), f"no occurrence of {place.query!r}")
 
-    def _excerpt(self, place: Place, ids: Sequence[int], before: int, after: int) -> Excerpt:
+    def _excerpt(self, place: Place, ids: Sequence[int], before: int, after: int) -> TokenExcerpt:
         try:
             seen = self._folder.excerpt(place.shard, place.rank, len(ids), before, after)
         except IndexError as error:
@@ -282,7 +282,7 @@ class TokenFolderIndex:
             metadata=self._metadata(seen.document),
         )
 
-    def _parts(self, seen: Excerpt, needle: int) -> tuple[bytes, bytes, bytes]:
+    def _parts(self, seen: TokenExcerpt, needle: int) -> tuple[bytes, bytes, bytes]:
         """Return the text before an occurrence, its own, and the text after it."""
         ends = (0, seen.offset, seen.offset + needle, len(seen.tokens))
         before, middle, after = (
@@ -309,7 +309,7 @@ def open_tokens(
         problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
         raise IndexFormatError(str(directory), problem)
     check_fit(opened, folder)
-    return TokenFolderIndex(f"tokens:{directory}", folder, opened, progress)
+    return TokenFolderIndex(TOKENS.spec_of(directory), folder, opened, progress)
 
 
 def _segments(ranks: Integers) -> tuple[Segment, ...]:

@@ -11,7 +11,7 @@ from ngramscan.reporting.layout import cell, percent
 from ngramscan.rows import Scale, Unit
 
 _ZERO_STRIP = 0.12
-"""The part of a logarithmic axis that is kept for zeros."""
+"""The part of a logarithmic axis that is reserved for zeros."""
 _LARGEST = 1e300
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -31,7 +31,7 @@ class Axis:
 
     is_log: bool
     low: float
-    """The ends; of a logarithmic axis their exponents to the base 10."""
+    """The ends; on a logarithmic axis, their base-10 exponents."""
     high: float
     has_zeros: bool
     """Zeros are set apart, at the start of a logarithmic axis."""
@@ -58,9 +58,9 @@ class Axis:
 
 
 def make_axis(numbers: Iterable[float], scale: Scale, unit: Unit) -> Axis:
-    """Return the axis on which some numbers have room.
+    """Return an axis for some numbers.
 
-    A logarithmic axis becomes a linear one for negative numbers; a linear axis has the 0.
+    A logarithmic axis becomes a linear one for negative numbers; a linear axis includes 0.
     """
     finite = [value for value in numbers if math.isfinite(value)]
     is_log = scale == "log" and min(finite, default=0) >= 0
@@ -105,7 +105,7 @@ def _linear_axis(numbers: list[float], unit: Unit) -> Axis:
     span = high - low
     size = 10.0 ** math.floor(math.log10(span / 5))
     steps = (size * times for times in (1, 2, 2.5, 5, 10, 20))
-    # Between lengths in words, or other whole numbers, there is none of 2.5.
+    # Ticks between whole numbers, such as lengths in words, would have no meaning.
     are_whole = unit == "number" and span >= 1 and all(value == int(value) for value in numbers)
     step = next(
         step
@@ -131,13 +131,13 @@ def _power(part: int, exponent: int) -> str:
 
 
 def _tick_text(value: float, unit: Unit) -> str:
-    shown = value if unit == "number" else 100 * value
-    text = f"{shown:z,.10g}".replace("-", "−")
+    scaled = value if unit == "number" else 100 * value
+    text = f"{scaled:z,.10g}".replace("-", "−")
     return f"{text}%" if unit == "percent" else text
 
 
 def number(value: Any) -> float | None:
-    """Return a value of a row as a number; None: unknown. Larger ones than 1e300 are infinite."""
+    """Return a value of a row as a number, or None; values above 1e300 are infinite."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
     if isinstance(value, float) and math.isnan(value):

@@ -1,4 +1,4 @@
-"""Names beside marks between two axes, where they cover neither each other nor other marks."""
+"""Placement of names next to marks in a scatter plot, without overlaps."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 _LONGEST = 24
 _CHARACTER = 1.2
-"""Percentages of the width: between those of a phone and those of a wide page."""
+"""Percentages of the width: a compromise between a phone and a wide page."""
 _HEIGHT, _MARK = 12.0, 6.0
 """Pixels: the height of a name, half that of a mark."""
 _PLACES = (-9.0, 19.0, -23.0, 33.0, -37.0, 47.0)
-"""Pixels from a mark down to the line of its name, from the best one on."""
+"""Pixels from a mark down to the baseline of its name, best first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +33,22 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class _Box:
+class _Rectangle:
     left: float
     right: float
     top: float
     bottom: float
 
-    def covers(self, other: _Box) -> bool:
-        is_beside = self.right < other.left or other.right < self.left
-        return not (is_beside or self.bottom < other.top or other.bottom < self.top)
+    def covers(self, other_box: _Rectangle) -> bool:
+        is_beside = self.right < other_box.left or other_box.right < self.left
+        return not (is_beside or self.bottom < other_box.top or other_box.bottom < self.top)
 
 
 def name_spots(spots: Sequence[Spot]) -> list[Markup]:
-    """Return the names of marks: each at the first side of its mark where there is room."""
-    taken = [
-        _Box(one.share - 1, one.share + 1, one.level - _MARK, one.level + _MARK) for one in spots
+    """Return the names of marks: each on the first side of its mark with enough room."""
+    occupied = [
+        _Rectangle(spot.share - 1, spot.share + 1, spot.level - _MARK, spot.level + _MARK)
+        for spot in spots
     ]
     parts = []
     for spot in spots:
@@ -55,10 +56,10 @@ def name_spots(spots: Sequence[Spot]) -> list[Markup]:
         free = [
             (anchor, level)
             for anchor, level in places
-            if not any(_box(spot, anchor, level).covers(other) for other in taken)
+            if not any(_box(spot, anchor, level).covers(taken_box) for taken_box in occupied)
         ]
         anchor, level = (free or places)[0]
-        taken.append(_box(spot, anchor, level))
+        occupied.append(_box(spot, anchor, level))
         aside = "7" if anchor == "start" else "-7"
         looks = {"class_": "series", "text_anchor": anchor, "fill": colour(spot.style)}
         text = halo(short(spot.name, _LONGEST), x=aside, y="0", **looks)
@@ -67,7 +68,7 @@ def name_spots(spots: Sequence[Spot]) -> list[Markup]:
 
 
 def _places(spot: Spot) -> Iterator[tuple[str, float]]:
-    """Yield sides and levels of a name, from the best one on."""
+    """Yield sides and levels of a name, best first."""
     width = _CHARACTER * len(short(spot.name, _LONGEST))
     sides = ["start"] if spot.share + width < 96 else []
     if spot.share - width > 4 or not sides:
@@ -77,7 +78,7 @@ def _places(spot: Spot) -> Iterator[tuple[str, float]]:
             yield side, spot.level + place
 
 
-def _box(spot: Spot, anchor: str, level: float) -> _Box:
+def _box(spot: Spot, anchor: str, level: float) -> _Rectangle:
     width = _CHARACTER * len(short(spot.name, _LONGEST)) + 1
     start = spot.share if anchor == "start" else spot.share - width
-    return _Box(start, start + width, level - _HEIGHT, level)
+    return _Rectangle(start, start + width, level - _HEIGHT, level)

@@ -16,7 +16,7 @@ from ngramscan.reporting.charts.lanes import (
     WIDE,
     Lane,
     LaneChart,
-    Mark,
+    LaneMark,
     draw_lanes,
 )
 from ngramscan.reporting.charts.lines import Line, LineChart, LineCharts, draw_lines
@@ -34,7 +34,7 @@ _MOST_NAMED = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class CountMeasure:
     """Occurrences or documents, as columns of rows and as words."""
 
     name: str
@@ -44,14 +44,14 @@ class Measure:
     rate_name: str
 
 
-OCCURRENCES = Measure("occurrences", "per_gigabyte", "occurrences per gigabyte")
-DOCUMENTS = Measure("documents", "per_million_documents", "documents in a million")
+OCCURRENCES = CountMeasure("occurrences", "per_gigabyte", "occurrences per gigabyte")
+DOCUMENTS = CountMeasure("documents", "per_million_documents", "documents in a million")
 _STATISTICS = {
     "union_per_gigabyte": "occurrences per gigabyte",
     "union_of_occurrences": "occurrences",
     "sum_of_pattern_counts": "sum of counts, overlaps counted repeatedly",
 }
-"""Totals of a method that can be compared, the best first, and what their axis says."""
+"""Comparable totals of a method, best first, with the names of their axes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class _Value:
     """As in the rows."""
     method: str
     group: str
-    """The method and the tier, where a label is a phrase."""
+    """The method and the tier, if a label is a phrase."""
     label: str
     size: Range
     exact: tuple[str | None, ...]
@@ -70,7 +70,7 @@ class _Value:
 
 
 @dataclass(frozen=True, slots=True)
-class _Values:
+class _PlottedValues:
     """All values of one figure."""
 
     title: str
@@ -82,7 +82,7 @@ class _Values:
 
     @property
     def lanes(self) -> dict[tuple[str, str], list[_Value]]:
-        """The values of each row of marks, by its group and label; groups stand together."""
+        """The values of each row of marks, by its group and label; groups are contiguous."""
         groups = dict.fromkeys(value.group for value in self.values)
         lanes: dict[tuple[str, str], list[_Value]] = {}
         for group in groups:
@@ -93,7 +93,7 @@ class _Values:
 
 
 def draw_counts(
-    rows: Sequence[Row], setting: Setting, measure: Measure = OCCURRENCES
+    rows: Sequence[Row], setting: Setting, measure: CountMeasure = OCCURRENCES
 ) -> list[Figure]:
     """Return the figures of rows of `count` or `docnorm`.
 
@@ -101,22 +101,24 @@ def draw_counts(
     """
     ends = ("", "_low", "_high")
     columns = [f"{measure.name}{end}" for end in ends]
-    known = [row for row in rows if any(number(row.get(name)) is not None for name in columns)]
-    queries = dict.fromkeys((_group(row), _phrase(row)) for row in known)
-    limited = [row for row in known if any(number(row.get(end)) is not None for end in columns[1:])]
-    if not known or (len(known) < setting.fewest_exact and not limited):
+    known_rows = [row for row in rows if any(number(row.get(name)) is not None for name in columns)]
+    queries = dict.fromkeys((_group(row), _phrase(row)) for row in known_rows)
+    limited = [
+        row for row in known_rows if any(number(row.get(end)) is not None for end in columns[1:])
+    ]
+    if not known_rows or (len(known_rows) < setting.fewest_exact and not limited):
         return []
-    has_rates = all(number(row.get(measure.rate)) is not None for row in known)
+    has_rates = all(number(row.get(measure.rate)) is not None for row in known_rows)
     styles = styles_of(rows, "index")
     phrases = counted(len(queries), "phrase")
-    found = _Values(
+    plotted = _PlottedValues(
         f"{phrases} in {_corpora(styles)}",
         measure.rate_name if has_rates else measure.name,
-        [_count(row, measure, has_rates) for row in known],
+        [_count(row, measure, has_rates) for row in known_rows],
         styles,
         [*_bars(limited), *_about_sizes(measure, has_rates)],
     )
-    return _figures(found, setting, "most frequent phrases")
+    return _figures(plotted, setting, "most frequent phrases")
 
 
 def _phrase(row: Row) -> str:
@@ -124,37 +126,37 @@ def _phrase(row: Row) -> str:
 
 
 def _bars(limited: Sequence[Row]) -> Iterator[str]:
-    """Yield what bars are, if there are any."""
+    """Yield an explanation of the bars, if there are any."""
     levels = {number(row.get("level")) for row in limited}
     if limited:
         level = levels.pop() if len(levels) == 1 else None
         yield f"Bars: {100 * level:.10g}% confidence intervals." if level else "Bars: intervals."
 
 
-def _about_sizes(measure: Measure, has_rates: bool) -> Iterator[str]:
+def _about_sizes(measure: CountMeasure, has_rates: bool) -> Iterator[str]:
     if not has_rates:
         yield f"Sizes of corpora are unknown: {measure.name}, not rates."
 
 
 def draw_totals(rows: Sequence[Row], setting: Setting) -> list[Figure]:
     """Return the figures of rows of `totals`: methods by tier × corpora, and these over time."""
-    found = next(filter(None, (_totals_of(rows, statistic) for statistic in _STATISTICS)), [])
-    if not found:
+    totals = next(filter(None, (_totals_of(rows, statistic) for statistic in _STATISTICS)), [])
+    if not totals:
         return []
-    statistic = str(found[0]["statistic"])
+    statistic = str(totals[0]["statistic"])
     value_name = _STATISTICS[statistic]
-    known = [row for row in found if number(row["value"]) is not None]
-    styles = styles_of(found, "index")
+    known_totals = [row for row in totals if number(row["value"]) is not None]
+    styles = styles_of(totals, "index")
     notes = ["Places where phrases overlap count once."] if "union" in statistic else []
-    if unknown := len(found) - len(known):
+    if unknown := len(totals) - len(known_totals):
         notes.append(f"Unknown: {counted(unknown, 'total')}.")
-    values = [_total(row, value_name) for row in known]
+    values = [_total(row, value_name) for row in known_totals]
     title = f"Methods by tier in {_corpora(styles)}"
-    return _figures(_Values(title, value_name, values, styles, notes), setting, "largest")
+    return _figures(_PlottedValues(title, value_name, values, styles, notes), setting, "largest")
 
 
 def _totals_of(rows: Iterable[Row], statistic: str) -> list[Row]:
-    """Return a statistic of all methods and tiers, if it is known of each corpus."""
+    """Return a statistic of all methods and tiers, if every corpus has it."""
     chosen = _wholes(
         row
         for row in rows
@@ -163,8 +165,10 @@ def _totals_of(rows: Iterable[Row], statistic: str) -> list[Row]:
         and "+" not in str(row["tiers"])
         and is_one_corpus(row["index"])
     )
-    known = [row for row in chosen if number(row["value"]) is not None]
-    return chosen if {row["index"] for row in known} == {row["index"] for row in chosen} else []
+    known_rows = [row for row in chosen if number(row["value"]) is not None]
+    return (
+        chosen if {row["index"] for row in known_rows} == {row["index"] for row in chosen} else []
+    )
 
 
 def _wholes(rows: Iterable[Row]) -> list[Row]:
@@ -186,7 +190,7 @@ def _group(row: Row) -> str:
     return " ".join(str(row[name]) for name in ("method", "tier") if row.get(name) is not None)
 
 
-def _count(row: Row, measure: Measure, has_rates: bool) -> _Value:
+def _count(row: Row, measure: CountMeasure, has_rates: bool) -> _Value:
     """Return the value of a row; limits of a rate are those of the count."""
     count, rate = row.get(measure.name), row.get(measure.rate)
     ends = [row.get(f"{measure.name}_{end}") for end in ("low", "high")]
@@ -201,9 +205,9 @@ def _count(row: Row, measure: Measure, has_rates: bool) -> _Value:
     return _value(row, _group(row), _phrase(row), (value, *ends), words)
 
 
-def _rate_of(end: Any, row: Row, measure: Measure) -> float | None:
-    """Return a limit of a count as a rate; None: it is unknown."""
-    limit, count, rate = (number(one) for one in (end, row[measure.name], row[measure.rate]))
+def _rate_of(end: Any, row: Row, measure: CountMeasure) -> float | None:
+    """Return a limit of a count as a rate; None if unknown."""
+    limit, count, rate = (number(value) for value in (end, row[measure.name], row[measure.rate]))
     if limit is None:
         return None
     if count and rate is not None:
@@ -217,12 +221,10 @@ def _total(row: Row, value_name: str) -> _Value:
     return _value(row, str(row["method"]), row["tiers"], (row["value"], None, None), words)
 
 
-def _value(
-    row: Row, group: str, label: Any, given: tuple[Any, ...], words: Sequence[str]
-) -> _Value:
-    exact = tuple(None if number(one) is None else repr(one) for one in given)
-    said = f"{short(str(label), 120)} in {short(str(row['index']), 120)}: {'; '.join(words)}"
-    value, low, high = (number(one) for one in given)
+def _value(row: Row, group: str, label: Any, ends: tuple[Any, ...], words: Sequence[str]) -> _Value:
+    exact = tuple(None if number(end) is None else repr(end) for end in ends)
+    text = f"{short(str(label), 120)} in {short(str(row['index']), 120)}: {'; '.join(words)}"
+    value, low, high = (number(end) for end in ends)
     return _Value(
         index=row["index"],
         method=str(row.get("method") or ""),
@@ -230,21 +232,21 @@ def _value(
         label=str(label),
         size=Range(value, low, high),
         exact=exact,
-        words=said,
+        words=text,
     )
 
 
-def _figures(found: _Values, setting: Setting, most: str) -> list[Figure]:
+def _figures(plotted: _PlottedValues, setting: Setting, most: str) -> list[Figure]:
     """Return the marks of all corpora, and the lines of snapshots if there are any.
 
     Lines come first where all corpora are snapshots.
     """
-    marks = _marks(found, setting, most)
-    times = times_of(found.styles)
+    marks = _marks(plotted, setting, most)
+    times = times_of(plotted.styles)
     if not times:
         return marks
-    lines = _lines(found, times, setting)
-    if len(times) < len(found.styles):
+    lines = _lines(plotted, times, setting)
+    if len(times) < len(plotted.styles):
         return [*marks, *(_further(figure) for figure in lines)]
     return [*lines, *(_further(figure) for figure in marks)]
 
@@ -253,33 +255,33 @@ def _further(figure: Figure) -> Figure:
     return Figure(figure.title, figure.caption, figure.svg, figure.is_small, is_further=True)
 
 
-def _marks(found: _Values, setting: Setting, most: str) -> list[Figure]:
-    lanes = found.lanes
+def _marks(plotted: _PlottedValues, setting: Setting, most: str) -> list[Figure]:
+    lanes = plotted.lanes
     absent = [label for (_, label), values in lanes.items() if not any(map(_occurs, values))]
     present = {key: values for key, values in lanes.items() if any(map(_occurs, values))}
-    # Where nothing occurs at all, the marks say so.
-    shown = _largest(present or lanes, setting.most_rows)
-    axis = make_axis(_numbers(shown.values()), "log", "number")
-    named = last_names(found.styles)
+    # If nothing occurs at all, the marks show that.
+    largest = _largest(present or lanes, setting.most_rows)
+    axis = make_axis(_numbers(largest.values()), "log", "number")
+    named = last_names(plotted.styles)
     chart = LaneChart(
-        _summary(found, shown),
-        found.value_name,
+        _summary(plotted, largest),
+        plotted.value_name,
         axis,
         [
-            Lane(short(group, 24), label, [_mark(value, found) for value in values])
-            for (group, label), values in shown.items()
+            Lane(short(group, 24), label, [_mark(value, plotted) for value in values])
+            for (group, label), values in largest.items()
         ],
-        {named[name]: style for name, style in found.styles.items()},
+        {named[name]: style for name, style in plotted.styles.items()},
     )
     caption = [
-        *found.notes,
+        *plotted.notes,
         *_scale(axis.is_log, axis.has_zeros),
-        *_counted(len(shown), len(present or lanes), most),
+        *_counted(len(largest), len(present or lanes), most),
         *(_nowhere(absent) if present else ()),
     ]
     looks = (PAPER,) if setting.is_paper else (NARROW, WIDE)
     svg = join(draw_lanes(chart, look) for look in looks)
-    return [Figure(found.title, " ".join(caption), svg, setting.is_paper)]
+    return [Figure(plotted.title, " ".join(caption), svg, setting.is_paper)]
 
 
 def _occurs(value: _Value) -> bool:
@@ -297,25 +299,29 @@ def _largest(
 
 def _numbers(lanes: Iterable[Sequence[_Value]]) -> list[float]:
     ranges = [value.size for values in lanes for value in values]
-    ends = [end for one in ranges for end in (one.value, one.low, one.high)]
+    ends = [
+        end
+        for ends_of_value in ranges
+        for end in (ends_of_value.value, ends_of_value.low, ends_of_value.high)
+    ]
     return [end for end in ends if end is not None]
 
 
-def _mark(value: _Value, found: _Values) -> Mark:
-    return Mark(found.styles[value.index], value.size, value.words, value.exact)
+def _mark(value: _Value, plotted: _PlottedValues) -> LaneMark:
+    return LaneMark(plotted.styles[value.index], value.size, value.words, value.exact)
 
 
-def _summary(found: _Values, lanes: Mapping[tuple[str, str], Sequence[_Value]]) -> str:
+def _summary(plotted: _PlottedValues, lanes: Mapping[tuple[str, str], Sequence[_Value]]) -> str:
     """Return the text alternative of a figure."""
     values = [value for of_lane in lanes.values() for value in of_lane]
-    text = f"{found.title}. {counted(len(values), 'mark')} of {found.value_name}"
+    text = f"{plotted.title}. {counted(len(values), 'mark')} of {plotted.value_name}"
     ends = (min(values, key=_size), max(values, key=_size))
-    shown = [
+    extremes = [
         f"{value_text(value.size.value, 'number')} ({short(value.label, 60)} in"
         f" {short(str(value.index), 60)})"
         for value in ends
     ]
-    return f"{text}, from {shown[0]} to {shown[1]}."
+    return f"{text}, from {extremes[0]} to {extremes[1]}."
 
 
 def _size(value: _Value) -> float:
@@ -327,46 +333,46 @@ def _scale(is_log: bool, has_zeros: bool) -> Iterator[str]:
         yield "Logarithmic axis; zeros are set apart." if has_zeros else "Logarithmic axis."
 
 
-def _counted(shown: int, total: int, most: str) -> Iterator[str]:
-    if shown < total:
-        yield f"{shown:,} of {total:,} rows, the {most}."
+def _counted(n_rows: int, total: int, most: str) -> Iterator[str]:
+    if n_rows < total:
+        yield f"{n_rows:,} of {total:,} rows, the {most}."
 
 
 def _nowhere(labels: Sequence[str]) -> Iterator[str]:
     if labels:
         named = ", ".join(f"“{short(label, 40)}”" for label in labels[:_MOST_NAMED])
-        rest = len(labels) - _MOST_NAMED
-        more = f" and {rest:,} more" if rest > 0 else ""
+        n_unnamed = len(labels) - _MOST_NAMED
+        more = f" and {n_unnamed:,} more" if n_unnamed > 0 else ""
         yield f"Without any occurrence: {named}{more}."
 
 
-def _lines(found: _Values, times: Mapping[str, float], setting: Setting) -> list[Figure]:
+def _lines(plotted: _PlottedValues, times: Mapping[str, float], setting: Setting) -> list[Figure]:
     """Return phrases over time: a chart per method, with a line for each of its largest rows."""
     by_method: dict[str, dict[tuple[str, str], list[_Value]]] = {}
-    for (group, label), values in found.lanes.items():
+    for (group, label), values in plotted.lanes.items():
         if any(map(_occurs, values)):
             by_method.setdefault(values[0].method, {})[group, label] = values
-    corpora = last_names(found.styles)
+    corpora = last_names(plotted.styles)
     charts = [_line_chart(method, lanes, times, corpora) for method, lanes in by_method.items()]
     if not charts:
         return []
     named = names_from_year(times)
     drawing = LineCharts(
-        f"{found.title}, over time: {found.value_name}",
-        found.value_name,
+        f"{plotted.title}, over time: {plotted.value_name}",
+        plotted.value_name,
         {named[name]: time for name, time in times.items()},
-        [corpora[name] for name in found.styles if name not in times],
+        [corpora[name] for name in plotted.styles if name not in times],
         charts[: setting.most_panels],
     )
-    drawn, total = sum(len(chart.lines) for chart in charts), sum(map(len, by_method.values()))
+    n_lines, total = sum(len(chart.lines) for chart in charts), sum(map(len, by_method.values()))
     caption = [
-        *found.notes,
+        *plotted.notes,
         *_scale(any(c.axis.is_log for c in charts), any(c.axis.has_zeros for c in charts)),
-        *_counted(drawn, total, "most frequent of each method"),
+        *_counted(n_lines, total, "most frequent of each method"),
     ]
     looks = (PAPER,) if setting.is_paper else (NARROW, WIDE)
     svg = join(draw_lines(drawing, look) for look in looks)
-    return [Figure(f"{found.title}, over time", " ".join(caption), svg, setting.is_paper)]
+    return [Figure(f"{plotted.title}, over time", " ".join(caption), svg, setting.is_paper)]
 
 
 def _line_chart(
@@ -375,11 +381,13 @@ def _line_chart(
     times: Mapping[str, float],
     corpora: Mapping[str, str],
 ) -> LineChart:
-    shown = _largest(lanes, _MOST_LINES)
+    largest = _largest(lanes, _MOST_LINES)
     lines = []
-    for style, ((_, label), values) in enumerate(shown.items()):
-        marks = {value.index: Mark(style, value.size, value.words, value.exact) for value in values}
+    for style, ((_, label), values) in enumerate(largest.items()):
+        marks = {
+            value.index: LaneMark(style, value.size, value.words, value.exact) for value in values
+        }
         spots = [(time, marks[name]) for name, time in times.items() if name in marks]
         aside = {corpora[name]: mark for name, mark in marks.items() if name not in times}
         lines.append(Line(label, style, spots, aside))
-    return LineChart(title, make_axis(_numbers(shown.values()), "log", "number"), lines)
+    return LineChart(title, make_axis(_numbers(largest.values()), "log", "number"), lines)

@@ -1,4 +1,4 @@
-"""A figure, and how much of some rows one may show."""
+"""A figure, and limits of how many rows it shows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 MOST_ROWS, MOST_PANELS = 24, 12
-"""Those of a page."""
+"""Maximum rows and panels of a page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,11 +17,11 @@ class Setting:
     """How much is drawn, and where labels are."""
 
     fewest_exact: int
-    """Values without intervals that are worth a figure."""
+    """Minimum number of values without intervals for a figure."""
     most_rows: int
     most_panels: int
     labels_beside: tuple[bool, ...]
-    """For each drawing of the same rows, whether labels are beside them, or above."""
+    """For each drawing of the same rows: whether labels are to their left, or above."""
     is_paper: bool = False
     """Whether it is drawn small, for a page of a paper."""
 

@@ -29,7 +29,7 @@ FORMATS = (".svg", ".png", ".pdf")
 _INCH = 96.0
 """Pixels of an inch."""
 _PAGE_HEIGHT = 9 * _INCH
-"""That of a figure of a paper."""
+"""Maximum height of the figures on a page of a paper, in pixels."""
 _RESOLUTION = 200
 _VARIABLE = re.compile(r"var\(--[\w-]+, (#\w+)\)")
 _NUMBER = re.compile(r"-?\d+\.?\d*")
@@ -84,17 +84,17 @@ def _results(rows: Sequence[Any]) -> Results:
     """Return rows of dataclasses, or of named tuples, as if they were read from a file."""
     from ngramscan.reporting.page.results import Results
 
-    found = [row._asdict() if hasattr(row, "_asdict") else record_of(row) for row in rows]
-    columns = (*dict.fromkeys(name for row in found for name in row),)
+    records = [row._asdict() if hasattr(row, "_asdict") else record_of(row) for row in rows]
+    columns = (*dict.fromkeys(name for row in records for name in row),)
     kinds = {kind_of_type(type(row)) for row in rows}
     kind = kinds.pop() if len(kinds) == 1 else kind_of(columns)
     if kind is None:
         raise ValueError(f"no figure for rows of {', '.join(columns)}")
-    return Results(kind, "", columns, [dict.fromkeys(columns) | row for row in found])
+    return Results(kind, "", columns, [dict.fromkeys(columns) | row for row in records])
 
 
 @dataclass(frozen=True, slots=True)
-class _Format:
+class _SheetFormat:
     """The measures of a sheet, in pixels, and how many characters fit on its lines."""
 
     width: int
@@ -107,17 +107,17 @@ class _Format:
     """Between figures."""
 
 
-_SHEET = _Format(760, 20, 13, 82, 11, 104, 24)
-_PAPER_SHEET = _Format(672, 14, 10.5, 96, 8.5, 120, 10)
+_SHEET = _SheetFormat(760, 20, 13, 82, 11, 104, 24)
+_PAPER_SHEET = _SheetFormat(672, 14, 10.5, 96, 8.5, 120, 10)
 """Seven inches, with letters of more than six points."""
 
 
 def _sheet_of_page(figures: Sequence[Figure]) -> Markup:
     """Return a sheet without further figures of the same rows if a page has no room for them."""
-    whole, height = _sheet(figures)
+    sheet, height = _sheet(figures)
     first = [figure for figure in figures if not figure.is_further]
     if height <= _PAGE_HEIGHT or not first:
-        return whole
+        return sheet
     return _sheet(first)[0]
 
 
@@ -129,8 +129,8 @@ def _sheet(figures: Sequence[Figure]) -> tuple[Markup, float]:
     parts: list[Markup] = []
     y = float(form.margin)
     for figure in figures:
-        drawn, y = _on_sheet(figure, form, y)
-        parts += drawn
+        elements, y = _on_sheet(figure, form, y)
+        parts += elements
     paper = tag("rect", width="100%", height="100%", fill="#ffffff")
     sheet = tag(
         "svg",
@@ -148,7 +148,7 @@ def _sheet(figures: Sequence[Figure]) -> tuple[Markup, float]:
     return Markup(_VARIABLE.sub(r"\1", sheet)), y
 
 
-def _on_sheet(figure: Figure, form: _Format, y: float) -> tuple[list[Markup], float]:
+def _on_sheet(figure: Figure, form: _SheetFormat, y: float) -> tuple[list[Markup], float]:
     """Return the parts of a figure, and where the next one begins."""
     from markupsafe import Markup
 
@@ -189,11 +189,11 @@ def paint(sheet: ElementTree.Element) -> Picture:
 
 @dataclass(frozen=True, slots=True)
 class _Painter:
-    """Paints an element with what it inherits: its place and its looks."""
+    """Paints an element with its inherited place and attributes."""
 
     axes: Any
     width: float
-    """That of which places across may be percentages."""
+    """The width to which horizontal percentages refer."""
     x: float = 0.0
     y: float = 0.0
     color: str = "#1f2328"
@@ -204,38 +204,38 @@ class _Painter:
 
     def paint(self, element: ElementTree.Element) -> None:
         """Paint an element and those in it."""
-        name, given = element.tag.removeprefix(_SVG), element.attrib
+        name, attributes = element.tag.removeprefix(_SVG), element.attrib
         looks = {
-            look: type(getattr(self, look))(given[look.replace("_", "-")])
+            look: type(getattr(self, look))(attributes[look.replace("_", "-")])
             for look in ("color", "stroke", "stroke_width", "fill", "font_size")
-            if look.replace("_", "-") in given
+            if look.replace("_", "-") in attributes
         }
-        here = replace(self, **looks)
+        painter = replace(self, **looks)
         if name in {"svg", "g"}:
             inner = replace(
-                here,
-                x=self.x + self.across(given.get("x", "0")),
-                y=self.y + float(given.get("y", 0)),
-                width=self.across(given.get("width", "100%")),
+                painter,
+                x=self.x + self.across(attributes.get("x", "0")),
+                y=self.y + float(attributes.get("y", 0)),
+                width=self.across(attributes.get("width", "100%")),
             )
             for child in element:
                 inner.paint(child)
         elif name == "line":
-            ends = [[here.x + here.across(given[end]) for end in ("x1", "x2")]]
-            ends.append([here.y + float(given[end]) for end in ("y1", "y2")])
-            dashes = [float(length) for length in given.get("stroke-dasharray", "").split()]
-            here.draw_line(ends[0], ends[1], (0, dashes) if dashes else "-")
+            ends = [[painter.x + painter.across(attributes[end]) for end in ("x1", "x2")]]
+            ends.append([painter.y + float(attributes[end]) for end in ("y1", "y2")])
+            dashes = [float(length) for length in attributes.get("stroke-dasharray", "").split()]
+            painter.draw_line(ends[0], ends[1], (0, dashes) if dashes else "-")
         elif name == "path":
-            here.draw_path(given)
+            painter.draw_path(attributes)
         elif name == "text":
-            here.draw_text(element)
+            painter.draw_text(element)
 
     def across(self, place: str) -> float:
         share = place.removesuffix("%")
         return float(share) * (self.width / 100 if share != place else 1)
 
-    def _colour(self, given: str) -> str:
-        return self.color if given == "currentColor" else given
+    def _colour(self, name: str) -> str:
+        return self.color if name == "currentColor" else name
 
     def _points(self, pixels: float) -> float:
         return pixels * 72 / _INCH
@@ -244,12 +244,12 @@ class _Painter:
         width = self._points(self.stroke_width)
         self.axes.plot(xs, ys, color=self._colour(self.stroke), lw=width, ls=style)
 
-    def draw_path(self, given: dict[str, str]) -> None:
+    def draw_path(self, attributes: dict[str, str]) -> None:
         """Paint a mark, or an end of an interval: a circle, a polygon or a line."""
         from matplotlib.patches import Circle, Polygon
         from matplotlib.transforms import Affine2D
 
-        shape = given["d"]
+        shape = attributes["d"]
         numbers = [float(number) for number in _NUMBER.findall(shape)]
         width = self._points(self.stroke_width)
         looks: Any = {"ec": self._colour(self.stroke), "fc": self._colour(self.fill), "lw": width}
@@ -257,7 +257,7 @@ class _Painter:
             self.axes.add_patch(Circle((self.x, self.y), -numbers[0], zorder=3, **looks))
             return
         corners = list(zip(numbers[::2], numbers[1::2], strict=True))
-        turn = float((_NUMBER.findall(given.get("transform", "")) or ["0"])[0])
+        turn = float((_NUMBER.findall(attributes.get("transform", "")) or ["0"])[0])
         places = Affine2D().rotate_deg(turn).translate(self.x, self.y).transform(corners)
         if shape.endswith("z"):
             self.axes.add_patch(Polygon(places, zorder=3, **looks))
@@ -265,21 +265,21 @@ class _Painter:
             self.draw_line(*zip(*places.tolist(), strict=True))
 
     def draw_text(self, element: ElementTree.Element) -> None:
-        """Paint a text, above its halo: with effects of its own it would be outlines in a PDF."""
+        """Paint a text above its halo; with path effects it would become outlines in a PDF."""
         from matplotlib.patheffects import Stroke
 
-        given = element.attrib
+        attributes = element.attrib
         texts = 1 if self.stroke == "none" else 2
         for order in range(texts):
             text = self.axes.text(
-                self.x + self.across(given["x"]),
-                self.y + float(given["y"]),
+                self.x + self.across(attributes["x"]),
+                self.y + float(attributes["y"]),
                 element.text or "",
                 color=self._colour(self.fill),
                 fontsize=self._points(self.font_size),
-                ha=_ANCHORS[given.get("text-anchor", "start")],
+                ha=_ANCHORS[attributes.get("text-anchor", "start")],
                 va="baseline",
-                weight=given.get("font-weight", "normal"),
+                weight=attributes.get("font-weight", "normal"),
                 zorder=4 + order,
                 parse_math=False,
             )

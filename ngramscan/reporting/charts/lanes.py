@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 _MOST_NAMES = 16
 _SPREAD, _MOST_SPREAD = 0.08, 0.5
-"""The parts of a row by which its marks are apart, so that equal values are seen."""
+"""Vertical offsets of the marks in a row, so that equal values stay visible."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class LaneMark:
     """The value of one corpus."""
 
     style: int
@@ -51,9 +51,9 @@ class Lane:
     """One row of a chart."""
 
     group: str
-    """The method, or the method and the tier; empty: none."""
+    """The method, or the method and the tier; may be empty."""
     label: str
-    marks: Sequence[Mark]
+    marks: Sequence[LaneMark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +108,8 @@ def draw_lanes(chart: LaneChart, look: Look) -> Markup:
             parts.append(_text(group, "0", level, look, class_="group", font_weight="bold"))
             y += 0 if look.labels_beside else look.font + 6
         for lane in lanes:
-            drawn, y = _lane(lane, across, y, look, len(chart.names))
-            parts.append(drawn)
+            lane_markup, y = _lane(lane, across, y, look, len(chart.names))
+            parts.append(lane_markup)
     grid = ticks_across(across, top, y, chart.value_name, look.font)
     class_ = f"plot {look.name}"
     return canvas(chart.summary, y + 2.4 * look.font + 8, head, grid, *parts, class_=class_)
@@ -150,14 +150,14 @@ def _at(share: float, y: float, look: Look) -> tuple[str, str]:
 
 
 def _level(style: int, corpora: int) -> float:
-    """Return where in its lane the marks of a corpus are, so that all can be seen."""
+    """Return the offset of a corpus's marks in their lane, so that all are visible."""
     if corpora < 2:
         return 0.5
     spread = min(_MOST_SPREAD, _SPREAD * corpora)
     return 0.5 + spread * (style / (corpora - 1) - 0.5)
 
 
-def _mark(mark: Mark, across: Across, y: float, look: Look) -> Markup:
+def _mark(mark: LaneMark, across: Across, y: float, look: Look) -> Markup:
     parts = [tag("title", mark.words)]
     size, level = mark.size, f"{y:g}"
     if size.has_limits:
@@ -171,7 +171,7 @@ def _mark(mark: Mark, across: Across, y: float, look: Look) -> Markup:
     return marked(mark, *parts)
 
 
-def marked(mark: Mark, *parts: Markup) -> Markup:
+def marked(mark: LaneMark, *parts: Markup) -> Markup:
     """Return the parts of a mark with its colour and its exact values."""
     value, low, high = mark.exact
     exact = {"data_value": value, "data_low": low, "data_high": high}
@@ -186,15 +186,15 @@ def _text(text: str, x: str, y: float, look: Look, **more: str) -> Markup:
 def legend_in_lines(names: Mapping[str, int], look: Look) -> tuple[Markup, float]:
     """Return names with their marks, several in a line, and where they end.
 
-    A single name says nothing: the title has it.
+    A single name is not repeated, since the title has it.
     """
     if len(names) < 2:
         return join([]), 4
     step, width = look.font + 5, 100 / look.in_line
     most = int(width / look.character) - 3
     parts = []
-    shown = [*names.items()][:_MOST_NAMES]
-    for place, (name, style) in enumerate(shown):
+    listed = [*names.items()][:_MOST_NAMES]
+    for place, (name, style) in enumerate(listed):
         row, column = divmod(place, look.in_line)
         x, middle = column * width, step * row + look.font / 2 + 3
         sign = glyph(style, f"{x + 1.5:g}%", f"{middle:g}", True, look.mark)
@@ -202,10 +202,10 @@ def legend_in_lines(names: Mapping[str, int], look: Look) -> tuple[Markup, float
         level = {"x": f"{x + 3.5:g}%", "y": f"{middle + look.font * 0.35:g}"}
         text = short(name, most)
         parts.append(small(text, class_="series", font_size=f"{look.font:g}", **level))
-    bottom = step * math.ceil(len(shown) / look.in_line)
-    if len(names) > len(shown):
-        rest = f"… and {len(names) - len(shown):,} more; the tooltips name them"
+    bottom = step * math.ceil(len(listed) / look.in_line)
+    if len(names) > len(listed):
+        remark = f"… and {len(names) - len(listed):,} more; the tooltips name them"
         y = f"{bottom + look.font:g}"
-        parts.append(small(rest, class_="series", x="0", y=y, font_size=f"{look.font:g}"))
+        parts.append(small(remark, class_="series", x="0", y=y, font_size=f"{look.font:g}"))
         bottom += step
     return join(parts), bottom + 4

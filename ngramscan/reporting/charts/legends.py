@@ -1,4 +1,4 @@
-"""Rows of a figure in words: names, tooltips, captions, and what readers who can't see it hear."""
+"""Texts of a figure: names, tooltips, captions, and alternative texts for screen readers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 def name_of(value: Any, heading: str = "") -> str:
-    """Return a value that tells rows apart, as a name; `heading` is that of its column."""
+    """Return a label as a name; `heading` is that of its column."""
     if isinstance(value, bool):
         return f"{heading}: {'yes' if value else 'no'}".removeprefix(": ")
     return "" if value is None else short(str(value), _LONGEST)
@@ -25,8 +25,8 @@ def name_of(value: Any, heading: str = "") -> str:
 def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
     """Return a row in words, rounded as in tables."""
     label, series = names
-    known = [label, series] if series != label and plot.series not in plot.label else [label]
-    head = ", ".join(filter(None, known))
+    names_shown = [label, series] if series != label and plot.series not in plot.label else [label]
+    head = ", ".join(filter(None, names_shown))
     value = value_text(row.get(plot.value), unit)
     parts = [f"{plot.columns[plot.value].heading} {value}", _limits(row, plot.limits, unit)]
     if plot.across:
@@ -57,21 +57,21 @@ def _interval(row: Row) -> str:
 
 def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) -> str:
     """Return the text alternative of a figure."""
-    known = [point for point in points if point.size.value is not None]
+    known_points = [point for point in points if point.size.value is not None]
     scale = "a logarithmic" if axis.is_log else "a linear"
     text = f"{title}. {len(points):,} marks of {value_name} on {scale} axis"
-    if not known:
+    if not known_points:
         return f"{text}; all values are unknown."
-    least = min(known, key=lambda point: point.size.value or 0.0)
-    most = max(known, key=lambda point: point.size.value or 0.0)
-    shown = [
+    least = min(known_points, key=lambda point: point.size.value or 0.0)
+    most = max(known_points, key=lambda point: point.size.value or 0.0)
+    extremes = [
         f"{value_text(point.size.value, axis.unit)} ({point.label})" for point in (least, most)
     ]
-    return f"{text}, from {shown[0]} to {shown[1]}."
+    return f"{text}, from {extremes[0]} to {extremes[1]}."
 
 
 def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Point]) -> str:
-    """Return the name of an axis of values; that of differences has the level of intervals."""
+    """Return the name of an axis of values; for differences, with the level of the intervals."""
     name = plot.columns[plot.value].heading
     if unit == "points":
         name = f"{name}, percentage points"
@@ -80,7 +80,7 @@ def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Poin
 
 
 def _level(rows: Sequence[Row], points: Sequence[Point]) -> str:
-    """Return the level of all intervals, as `95% intervals`; empty: there is no one level."""
+    """Return the common level of intervals, as `95% intervals`; empty without a common one."""
     levels = {
         number(row.get("level"))
         for row, point in zip(rows, points, strict=True)
@@ -91,7 +91,7 @@ def _level(rows: Sequence[Row], points: Sequence[Point]) -> str:
 
 
 def sides_of(plot: Plot, rows: Sequence[Row]) -> tuple[str, str]:
-    """Return what values on each side of the line of no difference favour."""
+    """Return the methods that each side of the line of no difference favours."""
     parsed = Formatter().parse("".join(plot.sides))
     fields = {field for _, field, *_ in parsed if field}
     names = {}

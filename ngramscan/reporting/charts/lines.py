@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from ngramscan.reporting.charts.axes import Axis, Tick
-from ngramscan.reporting.charts.lanes import Look, Mark, marked
+from ngramscan.reporting.charts.lanes import LaneMark, Look, marked
 from ngramscan.reporting.charts.shapes import (
     MARKED,
     Across,
@@ -41,18 +41,18 @@ class Line:
 
     name: str
     style: int
-    spots: Sequence[tuple[float, Mark]]
+    spots: Sequence[tuple[float, LaneMark]]
     """Marks of snapshots, at their times, in order."""
-    aside: Mapping[str, Mark]
+    aside: Mapping[str, LaneMark]
     """Marks of other corpora."""
 
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """Lines with axes of their own."""
+    """Lines with their axes."""
 
     title: str
-    """The method; empty: the title of the figure says all."""
+    """The method; empty if the title of the figure is enough."""
     axis: Axis
     lines: Sequence[Line]
 
@@ -93,7 +93,9 @@ def draw_lines(drawing: LineCharts, look: Look) -> Markup:
 def _across(drawing: LineCharts, look: Look) -> Across:
     """Return the axis of time, between other corpora and the names of lines."""
     times = [*drawing.times.values()]
-    longest = max(len(_end_name(one, look)) for chart in drawing.charts for one in chart.lines)
+    longest = max(
+        len(_end_name(chart_line, look)) for chart in drawing.charts for chart_line in chart.lines
+    )
     ticks = tuple(Tick(time, 0, name) for name, time in drawing.times.items())
     axis = Axis(False, min(times), max(times), False, "number", ticks)
     start = _start(drawing, look) + _ASIDE_STEP * len(drawing.aside)
@@ -106,8 +108,8 @@ def _start(drawing: LineCharts, look: Look) -> float:
     return look.character * (max(map(len, ticks)) + 2) + 2
 
 
-def _end_name(one: Line, look: Look) -> str:
-    return short(one.name, min(look.most_label, int(38 / look.character)))
+def _end_name(chart_line: Line, look: Look) -> str:
+    return short(chart_line.name, min(look.most_label, int(38 / look.character)))
 
 
 def _chart(
@@ -118,21 +120,21 @@ def _chart(
     look: Look,
 ) -> Markup:
     grid = ticks_down(down, "", look.font)
-    parts = [_line(one, drawing, across, down, look) for one in chart.lines]
+    parts = [_line(chart_line, drawing, across, down, look) for chart_line in chart.lines]
     return join([grid, *parts, *_names(chart, across, down, look)])
 
 
-def _line(one: Line, drawing: LineCharts, across: Across, down: Down, look: Look) -> Markup:
-    known = [(time, mark, _height(mark, down)) for time, mark in one.spots]
+def _line(chart_line: Line, drawing: LineCharts, across: Across, down: Down, look: Look) -> Markup:
+    heights = [(time, mark, _height(mark, down)) for time, mark in chart_line.spots]
     strokes = [
-        line("step", (across.at(time), y), (across.at(other), below))
-        for (time, _, y), (other, _, below) in pairwise(known)
-        if y is not None and below is not None
+        line("step", (across.at(time), y), (across.at(next_time), next_y))
+        for (time, _, y), (next_time, _, next_y) in pairwise(heights)
+        if y is not None and next_y is not None
     ]
-    places = [(across.at(time), mark) for time, mark in one.spots]
+    places = [(across.at(time), mark) for time, mark in chart_line.spots]
     for place, name in enumerate(drawing.aside):
-        if name in one.aside:
-            places.append((_aside_place(drawing, look, place), one.aside[name]))
+        if name in chart_line.aside:
+            places.append((_aside_place(drawing, look, place), chart_line.aside[name]))
     marks = [
         marked(
             mark,
@@ -143,14 +145,14 @@ def _line(one: Line, drawing: LineCharts, across: Across, down: Down, look: Look
         for x, mark in places
         if (y := _height(mark, down)) is not None
     ]
-    return tag("g", *strokes, color=colour(one.style), **MARKED) + join(marks)
+    return tag("g", *strokes, color=colour(chart_line.style), **MARKED) + join(marks)
 
 
 def _aside_place(drawing: LineCharts, look: Look, place: int) -> str:
     return f"{_start(drawing, look) + _ASIDE_STEP * place:g}%"
 
 
-def _height(mark: Mark, down: Down) -> str | None:
+def _height(mark: LaneMark, down: Down) -> str | None:
     value = mark.size.value
     return None if value is None or math.isinf(value) else down.at(value)
 
@@ -158,22 +160,26 @@ def _height(mark: Mark, down: Down) -> str | None:
 def _names(chart: LineChart, across: Across, down: Down, look: Look) -> list[Markup]:
     """Return the names of lines next to their last marks, moved apart where these are close."""
     ends: list[tuple[float, Line]] = []
-    for one in chart.lines:
-        heights = [_height(mark, down) for _, mark in one.spots]
-        known = [float(height) for height in heights if height is not None]
-        if known:
-            ends.append((known[-1], one))
+    for chart_line in chart.lines:
+        heights = [_height(mark, down) for _, mark in chart_line.spots]
+        known_heights = [float(height) for height in heights if height is not None]
+        if known_heights:
+            ends.append((known_heights[-1], chart_line))
     ends.sort(key=lambda item: item[0])
     parts, step = [], look.font + 1.5
     least = down.top - step
     lowest = down.bottom + look.font
-    for place, (y, one) in enumerate(ends):
-        # As many as follow must have room above the end of the chart.
+    for place, (y, chart_line) in enumerate(ends):
+        # The remaining names must have room above the end of the chart.
         level = min(max(y, least + step), lowest - step * (len(ends) - 1 - place))
         least = level
         where = {"x": f"{across.stop + _RIGHT_OF_MARK:g}%", "y": f"{level + look.font * 0.35:g}"}
-        looks = {"class_": "series", "font_size": f"{look.font:g}", "fill": colour(one.style)}
-        parts.append(halo(_end_name(one, look), **where, **looks))
+        looks = {
+            "class_": "series",
+            "font_size": f"{look.font:g}",
+            "fill": colour(chart_line.style),
+        }
+        parts.append(halo(_end_name(chart_line, look), **where, **looks))
     return parts
 
 

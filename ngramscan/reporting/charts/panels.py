@@ -31,16 +31,16 @@ from ngramscan.rows import Plot, Unit
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
 _MEASURES = {measure.name: measure for measure in (OCCURRENCES, DOCUMENTS)}
-"""Values of which all corpora are side by side in one figure."""
+"""Values whose figure shows all corpora side by side."""
 _UNITS = {"statistic", "measure"}
-"""Columns that change what a value is: each has an axis of its own."""
+"""Columns that change the unit of a value; each of their values has a separate axis."""
 _PAIR = ("baseline", "treatment")
 """Columns that are named together, as treatment vs. baseline."""
 Row = dict[str, Any]
 
 
 def draw(results: Results, setting: Setting = ON_A_PAGE) -> list[Figure]:
-    """Return the figures of some rows; none where a figure would say nothing.
+    """Return the figures of some rows; empty if a figure would be trivial.
 
     The same name has the same colour and mark in all figures of a kind of rows.
     """
@@ -78,14 +78,14 @@ def _draw_shares(
 
 def _draw(results: Results, plot: Plot, rows: Sequence[Row], setting: Setting) -> list[Figure]:
     """Return the figures of one plot."""
-    drawn = _drawable(rows, plot)
-    if not drawn or (len(drawn) < setting.fewest_exact and not _limits(drawn[0], plot)):
+    drawable = _drawable(rows, plot)
+    if not drawable or (len(drawable) < setting.fewest_exact and not _limits(drawable[0], plot)):
         return []
     label = {*plot.label}
     plot = _fit(plot, rows, results.columns)
     style_of = _styles(rows, plot)
     domain = (
-        None if _UNITS & {*plot.panel} else {value for row in drawn for value in _all(row, plot)}
+        None if _UNITS & {*plot.panel} else {value for row in drawable for value in _all(row, plot)}
     )
     panels = {
         key: members
@@ -94,7 +94,9 @@ def _draw(results: Results, plot: Plot, rows: Sequence[Row], setting: Setting) -
     }
     # A pair that all rows share is not in their labels.
     pair = (
-        [_label(drawn[0], replace(plot, label=_PAIR))] if {*_PAIR} <= label - {*plot.label} else []
+        [_label(drawable[0], replace(plot, label=_PAIR))]
+        if {*_PAIR} <= label - {*plot.label}
+        else []
     )
     figures = []
     for key, members in [*panels.items()][: setting.most_panels]:
@@ -102,12 +104,12 @@ def _draw(results: Results, plot: Plot, rows: Sequence[Row], setting: Setting) -
         title = " · ".join([results.kind.title, *filter(None, named), *pair])
         figures.append(_figure(title, plot, members, style_of, domain, setting))
     if len(panels) > setting.most_panels:
-        rest = f" The other {len(panels) - setting.most_panels:,} figures are left out."
-        figures[-1] = replace(figures[-1], caption=figures[-1].caption + rest)
+        remark = f" The other {len(panels) - setting.most_panels:,} figures are left out."
+        figures[-1] = replace(figures[-1], caption=figures[-1].caption + remark)
     # How they are read is said once.
     return figures[:1] + [
-        replace(one, caption="") if one.caption == figures[0].caption else one
-        for one in figures[1:]
+        replace(figure, caption="") if figure.caption == figures[0].caption else figure
+        for figure in figures[1:]
     ]
 
 
@@ -144,17 +146,18 @@ def _group(rows: Iterable[Row], columns: Sequence[str]) -> dict[tuple[str, ...],
 def _styles(rows: Sequence[Row], plot: Plot) -> dict[str, int]:
     """Return the style of each series, the same in all panels and in files."""
     if plot.series:
-        found = styles_of(rows, plot.series)
+        all_styles = styles_of(rows, plot.series)
         present = dict.fromkeys(row.get(plot.series) for row in rows)
         return {
-            name_of(value, plot.columns[plot.series].heading): found[value] for value in present
+            name_of(value, plot.columns[plot.series].heading): all_styles[value]
+            for value in present
         }
     names = dict.fromkeys(_series(row, plot) for row in rows)
     return {name: style for style, name in enumerate(names)}
 
 
 def _series(row: Row, plot: Plot) -> str:
-    """Return what a mark's style stands for: the label, where marks have no row of their own."""
+    """Return the name that a mark's style stands for: the label if marks share a row."""
     if plot.series:
         return name_of(row.get(plot.series), plot.columns[plot.series].heading)
     return _label(row, plot) if plot.across and plot.across != _STEPS else ""
@@ -205,7 +208,7 @@ def _most(rows: Sequence[Row], plot: Plot, most_rows: int) -> Sequence[Row]:
 
 
 def _distance(value: float | None, plot: Plot) -> float:
-    """Return how far a value is from no difference: a tenth as far as ten, if it is a ratio."""
+    """Return a value's distance from no difference; for a ratio, on the log scale."""
     if value is None:
         return 0.0
     if not is_ratio(plot):
@@ -222,28 +225,28 @@ def _figure(
     setting: Setting,
 ) -> Figure:
     drawable = _drawable(rows, plot)
-    shown = _most(drawable, plot, setting.most_rows)
+    largest = _most(drawable, plot, setting.most_rows)
     unit = plot.columns[plot.value].unit_in(rows)
-    numbers = domain or [value for row in shown for value in _all(row, plot)]
+    numbers = domain or [value for row in largest for value in _all(row, plot)]
     axis = make_axis(numbers, plot.scale, unit)
-    points = [_point(row, plot, unit, styles) for row in shown]
-    present = dict.fromkeys(_series(row, plot) for row in shown)
+    points = [_point(row, plot, unit, styles) for row in largest]
+    present = dict.fromkeys(_series(row, plot) for row in largest)
     absent = f"no {plot.columns[plot.series].heading}"
     is_named = plot.series not in plot.label and len(styles) > 1
     names = [(name or absent, styles[name]) for name in present] if is_named else []
     value_name = plot.columns[plot.value].heading
     panel = Panel(
         summarise(title, value_name, points, axis),
-        axis_name(plot, unit, shown, points),
+        axis_name(plot, unit, largest, points),
         axis,
         points,
         names,
         reference=_reference(plot, axis),
-        sides=sides_of(plot, shown),
+        sides=sides_of(plot, largest),
     )
     if plot.across:
-        panel = _with_across(panel, plot, shown)
-    caption = caption_of(panel, plot, shown, (len(drawable), len(rows)))
+        panel = _with_across(panel, plot, largest)
+    caption = caption_of(panel, plot, largest, (len(drawable), len(rows)))
     if plot.across:
         return Figure(title, caption, draw_scatter(panel))
     sides = setting.labels_beside
@@ -260,8 +263,8 @@ def _reference(plot: Plot, axis: Axis) -> float | None:
 
 def _with_across(panel: Panel, plot: Plot, rows: Sequence[Row]) -> Panel:
     is_step = plot.across == _STEPS
-    given = [number(row.get(column)) for row in rows for column in _ends_across(plot)]
-    numbers = [value for value in given if value is not None]
+    cells = [number(row.get(column)) for row in rows for column in _ends_across(plot)]
+    numbers = [value for value in cells if value is not None]
     is_wide = min(numbers) > 0 and max(numbers) >= 30 * min(numbers)
     unit = plot.columns[plot.across].unit_in(rows)
     axis = make_axis(numbers, "log" if is_wide and not is_step else "linear", unit)
@@ -300,12 +303,12 @@ def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
 
 
 def _aside(row: Row, plot: Plot) -> str:
-    """Return what is said beside a row's label; nothing, if a part of it is unknown."""
+    """Return the text next to a row's label; empty if a part of it is unknown."""
     names = [name for _, name, *_ in Formatter().parse(plot.aside) if name]
     if None in {number(row.get(name)) for name in (plot.value, *names)}:
         return ""
-    shown = {name: p_text(row[name]) if name[:2] == "p_" else cell(row[name]) for name in names}
-    return plot.aside.format_map(shown).replace("= >", "> ")
+    texts = {name: p_text(row[name]) if name[:2] == "p_" else cell(row[name]) for name in names}
+    return plot.aside.format_map(texts).replace("= >", "> ")
 
 
 def _exact(value: Any) -> str | None:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _LANE = 14
 _HEIGHT = 260
 _MOST_NAMES, _MOST_BESIDE = 12, 8
-"""Names of a legend, and those that are beside their marks instead."""
+"""Maximum names of a legend, and of names next to their marks instead."""
 _SIDES_FROM, _SIDES_TO = 44.0, 56.0
 """Percentages of the width between which two words about sides meet."""
 _CHARACTER, _GAP = 0.95, 3.0
@@ -48,7 +48,7 @@ _INVISIBLE = {"stroke": "none", "pointer_events": "all"}
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A value with its limits; None: unknown, or there is no limit."""
+    """A value with its limits, each None if unknown or unbounded."""
 
     value: float | None
     low: float | None = None
@@ -81,7 +81,7 @@ class Panel:
     """All that one figure shows."""
 
     summary: str
-    """For readers who don't see it."""
+    """The alternative text, for screen readers."""
     value_name: str
     axis: Axis
     points: Sequence[Point]
@@ -99,7 +99,7 @@ class Panel:
     """Labels are left of their rows, for which a phone has no room; else above them."""
 
 
-Place = Callable[[float], tuple[str, str]]
+Positioner = Callable[[float], tuple[str, str]]
 
 
 def draw_rows(panel: Panel) -> Markup:
@@ -137,7 +137,7 @@ def draw_rows(panel: Panel) -> Markup:
 
 
 def _sides(panel: Panel, across: Across, y: float) -> Markup:
-    """Return what either side of the line favours, away from it; near the middle of a phone."""
+    """Return the words on both sides of the line of no difference."""
     line_at = across.start + (across.stop - across.start) * across.axis.place(panel.reference or 0)
     centre = min(max(line_at, _SIDES_FROM), _SIDES_TO)
     ends = ((centre - 1, "end"), (centre + 1, "start"))
@@ -153,10 +153,12 @@ def _aside(points: Sequence[Point]) -> str:
 
 
 def _between(axis: Axis, asides: Mapping[str, str]) -> Across:
-    """Return an axis between labels and the numbers beside them."""
+    """Return an axis between labels and the numbers next to them."""
     labels = (text for label in asides for text in wrap(label))
-    left, right = (max(map(len, texts)) * _CHARACTER for texts in (labels, asides.values()))
-    return Across(axis, start=left + _GAP, stop=100 - right - _GAP)
+    label_width, aside_width = (
+        max(map(len, texts)) * _CHARACTER for texts in (labels, asides.values())
+    )
+    return Across(axis, start=label_width + _GAP, stop=100 - aside_width - _GAP)
 
 
 def draw_scatter(panel: Panel) -> Markup:
@@ -196,7 +198,7 @@ def _series(panel: Panel, across: Across, down: Down) -> Markup:
 
 
 def _known(panel: Panel, style: int) -> list[Point]:
-    """Return the points of a style that have a place."""
+    """Return the points of a style that can be drawn."""
     return [
         point
         for point in panel.points
@@ -229,16 +231,16 @@ def _legend(panel: Panel, top: float) -> tuple[Markup, float]:
     head = legend(names, top + 6)
     bottom = top + LINE * len(names)
     if len(panel.names) > len(names):
-        rest = f"… and {len(panel.names) - len(names)} more; the tooltips name them"
-        head += tag("text", rest, class_="series", x="20", y=f"{bottom + 10:g}")
+        remark = f"… and {len(panel.names) - len(names)} more; the tooltips name them"
+        head += tag("text", remark, class_="series", x="20", y=f"{bottom + 10:g}")
         bottom += LINE
     return head, (bottom + 10 if names else bottom)
 
 
 def _lane(point: Point, across: Across, y: float) -> Markup:
     hit = tag("rect", x="0", y=f"{y - _LANE / 2:g}", width="100%", height=_LANE, **_INVISIBLE)
-    drawn = _range(point, point.size, lambda value: (across.at(value), f"{y:g}"), 0)
-    return _row(point, hit, drawn)
+    markup = _range(point, point.size, lambda value: (across.at(value), f"{y:g}"), 0)
+    return _row(point, hit, markup)
 
 
 def _row(point: Point, *children: Markup) -> Markup:
@@ -248,7 +250,7 @@ def _row(point: Point, *children: Markup) -> Markup:
     return tag("g", title, *children, class_="row", color=colour(point.style), **MARKED, **exact)
 
 
-def _range(point: Point, size: Range, place: Place, turn: int) -> Markup:
+def _range(point: Point, size: Range, place: Positioner, turn: int) -> Markup:
     """Return an interval and its mark; an end without a limit is an arrow."""
     parts = []
     if size.has_limits:
@@ -279,8 +281,8 @@ def _spot(point: Point, across: Across, down: Down) -> Markup:
 
 
 def _middle(point: Point, down: Down) -> str:
-    given = (point.size.value, point.size.low, point.size.high)
-    return down.at(next(value for value in given if value is not None))
+    ends = (point.size.value, point.size.low, point.size.high)
+    return down.at(next(value for value in ends if value is not None))
 
 
 def _steps(panel: Panel, across: Across, down: Down) -> Markup:
@@ -298,9 +300,11 @@ def _steps(panel: Panel, across: Across, down: Down) -> Markup:
 
 
 def _frontier(panel: Panel, across: Across, down: Down) -> Markup:
-    known = [point for point in panel.points if point.on_frontier and point.size.value is not None]
+    on_frontier = [
+        point for point in panel.points if point.on_frontier and point.size.value is not None
+    ]
     parts = []
-    for point, following in pairwise(sorted(known, key=_place_across)):
+    for point, following in pairwise(sorted(on_frontier, key=_place_across)):
         y, x = down.at(point.size.value or 0.0), across.at(_place_across(following))
         parts.append(line("frontier", (across.at(_place_across(point)), y), (x, y)))
         parts.append(line("frontier", (x, y), (x, down.at(following.size.value or 0.0))))

@@ -24,7 +24,7 @@ LINE = 15
 _LONGEST = 300
 _SVG = "http://www.w3.org/2000/svg"
 _COLUMNS = 44
-"""As many columns of text as fit on a phone."""
+"""Columns of text that fit on a phone."""
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _LENGTH = re.compile(r"-?\d+\.?\d*")
 _SHAPES = (
@@ -37,7 +37,7 @@ _SHAPES = (
     "M-6-2.5 0-6.5 6-2.5 3.7 5.5-3.7 5.5z",
 )
 _COLOURS = ("#0b66b7", "#b34700", "#177245", "#8a3fa0", "#a3195b", "#6b5b00", "#00708a", "#57606a")
-"""Where a page has no colours of its own; there are 56 pairs of a colour and a shape."""
+"""Fallbacks for the colours of a page; there are 56 pairs of a colour and a shape."""
 _MUTED, _LINE = "var(--muted, #57606a)", "var(--line, #d0d5dc)"
 MARKED: dict[str, str] = {"stroke": "currentColor", "stroke_width": "2", "fill": "none"}
 """Looks of a group of marks and intervals, which they inherit."""
@@ -116,28 +116,28 @@ def _clean(value: Any) -> str:
 def short(text: str, width: int = _LONGEST) -> str:
     """Return a text on one line, cut where it is longer than some columns."""
     line = " ".join(marked_line(text[: 4 * _LONGEST]).split())
-    start, rest = _cut(line, width)
-    return f"{start}…" if rest else start
+    start, remainder = _cut(line, width)
+    return f"{start}…" if remainder else start
 
 
 def wrap(text: str) -> list[str]:
     """Return a label in at most two lines that fit on a phone."""
-    first, rest = _cut(short(text), _COLUMNS)
-    if not rest:
+    first, second = _cut(short(text), _COLUMNS)
+    if not second:
         return [first or "–"]
-    if " " in first and not rest.startswith(" "):
-        first, _, begun = first.rpartition(" ")
-        rest = begun + rest
-    return [first, short(rest, _COLUMNS - 1)]
+    if " " in first and not second.startswith(" "):
+        first, _, last_word = first.rpartition(" ")
+        second = last_word + second
+    return [first, short(second, _COLUMNS - 1)]
 
 
 def _cut(text: str, width: int) -> tuple[str, str]:
     if text.isascii():
         return text[:width], text[width:]
-    left = width
+    room = width
     for place, char in enumerate(text):
-        left -= 2 if east_asian_width(char) in "WF" else 1
-        if left < 0:
+        room -= 2 if east_asian_width(char) in "WF" else 1
+        if room < 0:
             return text[:place], text[place:]
     return text, ""
 
@@ -153,11 +153,11 @@ def _shape(number: int, scale: float) -> str:
     """Return the outline of a mark."""
     if scale == 1:
         return _SHAPES[number]
-    if number == 0:  # the flags of its arcs are no lengths
+    if number == 0:  # the flags of its arcs must not be scaled
         radius, width = f"{5 * scale:g}", f"{10 * scale:g}"
         arc = f"a{radius} {radius} 0 1 0"
         return f"M-{radius} 0{arc} {width} 0{arc}-{width} 0z"
-    return _LENGTH.sub(lambda found: f"{float(found[0]) * scale:.3g}", _SHAPES[number])
+    return _LENGTH.sub(lambda match: f"{float(match[0]) * scale:.3g}", _SHAPES[number])
 
 
 def end(x: str, y: str, turn: int, is_arrow: bool) -> Markup:
@@ -198,13 +198,13 @@ def ticks_across(across: Across, top: float, bottom: float, name: str, font: flo
     for tick in across.axis.ticks:
         x = across.at(tick.value)
         parts.append(line("grid", (x, f"{top:g}"), (x, f"{bottom:g}"), data_tick=repr(tick.value)))
-        shown: dict[str, str] = {"x": x, "text_anchor": "middle"}
+        position: dict[str, str] = {"x": x, "text_anchor": "middle"}
         # A long one has no room in the margin of a phone.
         if len(tick.text) > 4 and tick.place > 0.94:
-            shown = {"x": x, "text_anchor": "end"}
+            position = {"x": x, "text_anchor": "end"}
         elif len(tick.text) > 4 and tick.place < 0.05:
-            shown = {"x": x, "text_anchor": "start"}
-        parts.append(small(tick.text, y=f"{bottom + font + 3:g}", font_size=size, **shown))
+            position = {"x": x, "text_anchor": "start"}
+        parts.append(small(tick.text, y=f"{bottom + font + 3:g}", font_size=size, **position))
     below = f"{bottom + 2 * font + 8:g}"
     label = small(name, x=f"{across.stop:g}%", y=below, text_anchor="end", font_size=size)
     return join([*parts, label])

@@ -14,7 +14,7 @@ _ORDERS: dict[str, tuple[object, ...]] = {
     "verdict": ("clean", "suspicious", "dirty"),
     "tier": ("T1", "T2", "T3"),
 }
-"""Columns whose values have a style of their own, whichever of them there are."""
+"""Columns whose values have fixed styles, whichever of the values are present."""
 
 
 def styles_of(rows: Iterable[Mapping[str, Any]], column: str) -> dict[Any, int]:

@@ -20,8 +20,8 @@ from ngramscan.reporting.charts.figure import Figure
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.layout import cell
-from ngramscan.reporting.page.display import Shown, shortened, show_rows
-from ngramscan.reporting.page.findings import Finding, brackets, find, weight_of
+from ngramscan.reporting.page.display import ShownRows, shortened, show_rows
+from ngramscan.reporting.page.findings import PageFinding, brackets, find, weight_of
 from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
@@ -51,11 +51,11 @@ _MEASURES = {
 """Columns that are numbers of things, and symbols, in words."""
 _MOST_LINES = 12
 _FOLDED = {"contaminate"}
-"""Kinds whose figures show single entries, which another kind sums up."""
+"""Kinds whose figures show single entries, which another kind summarizes."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _Section:
     """The parts of a page that show one file of rows."""
 
     id: str
@@ -66,7 +66,7 @@ class _Part:
     summaries: Sequence[SummaryTable]
     figures: Sequence[Figure]
     traced: TracedTexts | None
-    table: Shown
+    table: ShownRows
     facts: Sequence[tuple[str, str]]
     missing: Sequence[str]
     notes: Sequence[str]
@@ -77,7 +77,7 @@ class _Part:
         return () if self.results.kind.name in _FOLDED else self.figures[:1]
 
     def unfolded(self, opens: bool) -> Sequence[Figure]:
-        """Return the figure that is seen at once: the second, if the first opens the page."""
+        """Return the figure that is not folded: the second, if the first opens the page."""
         first = int(opens)
         return self.figures[first : first + 1] if self.opening else ()
 
@@ -91,7 +91,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
     from markupsafe import Markup  # slow to import, with jinja2
 
     order = [kind.title for kind in all_kinds()]
-    results = sorted(results, key=lambda one: order.index(one.kind.title))
+    results = sorted(results, key=lambda result: order.index(result.kind.title))
     kinds = Counter(result.kind.name for result in results)
     families = count_families(results)
     parts = [*_parts_of(results, kinds, families)]
@@ -122,7 +122,7 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             methods=methods,
             kinds=kinds,
             procedures={
-                name: procedures_of(one for one in results if one.kind.methods == name)
+                name: procedures_of(result for result in results if result.kind.methods == name)
                 for name in methods
             },
             style=Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8")),
@@ -133,17 +133,17 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
 
 def _parts_of(
     results: Sequence[Results], kinds: Mapping[str, int], families: int
-) -> Iterator[_Part]:
+) -> Iterator[_Section]:
     """Yield the parts of a page; `kinds` has how many results there are of each kind."""
-    left = MOST_BYTES
+    bytes_left = MOST_BYTES
     for n, result in enumerate(results, 1):
-        # What a file doesn't need is for the next ones.
-        share = left // (len(results) - n + 1)
+        # The bytes that a file doesn't need are for the next ones.
+        share = bytes_left // (len(results) - n + 1)
         traced = mark_texts(result, share // 2)
         of_traced = traced.size_bytes if traced else 0
         table = show_rows(result, share - of_traced)
-        left -= of_traced + table.size_bytes
-        yield _Part(
+        bytes_left -= of_traced + table.size_bytes
+        yield _Section(
             f"rows-{n}",
             result,
             kinds[result.kind.name] > 1,
@@ -158,15 +158,15 @@ def _parts_of(
         )
 
 
-def _without(part: _Part, texts: Collection[str]) -> _Part:
+def _without(part: _Section, texts: Collection[str]) -> _Section:
     """Return a part without the sentences that the first screen has for the whole page."""
-    rest = [sentence for sentence in part.sentences if sentence.text not in texts]
-    return replace(part, sentences=rest)
+    further = [sentence for sentence in part.sentences if sentence.text not in texts]
+    return replace(part, sentences=further)
 
 
-def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | None:
+def _opening(parts: Sequence[_Section], findings: Sequence[PageFinding]) -> Figure | None:
     """Return the figure of the first screen: that of the weightiest finding with one."""
-    order = [parts[one.part] for one in findings] + [*parts]
+    order = [parts[finding.part] for finding in findings] + [*parts]
     return next((part.opening[0] for part in order if part.opening), None)
 
 
@@ -174,21 +174,21 @@ def _opening(parts: Sequence[_Part], findings: Sequence[Finding]) -> Figure | No
 def _environment() -> Environment:
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"counted": counted, "visible": marked_line, "shortened": shortened}
-    made.filters["shown_time"] = _shown_time
-    made.globals |= {"hash": _hash, "levels": LEVELS, "zip": zip}
-    return made
+    environment.filters |= {"counted": counted, "visible": marked_line, "shortened": shortened}
+    environment.filters["shown_time"] = _shown_time
+    environment.globals |= {"hash": _hash, "levels": LEVELS, "zip": zip}
+    return environment
 
 
 def _hash(text: str) -> str:
-    """Return the hash by which a content security policy knows a style or a script."""
+    """Return the hash of a style or a script for a content security policy."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
@@ -197,7 +197,7 @@ def _shown_time(time: str) -> str:
 
 
 def _facts(results: Results) -> Iterator[tuple[str, str]]:
-    """Yield what the rows themselves say about how they were made."""
+    """Yield the columns about how the rows were made."""
     for name in _ABOUT:
         values = {row[name]: None for row in results.rows if row.get(name) is not None}
         if not values:
@@ -206,10 +206,10 @@ def _facts(results: Results) -> Iterator[tuple[str, str]]:
             first, last = min(values), max(values)
             yield name, first if first == last else f"{first} to {last}"
             continue
-        shown = [_said(value) for value in list(values)[:_MOST_LINES]]
-        rest = len(values) - len(shown)
-        more = f" and {rest:,} more" if rest > 0 else ""
-        yield name, ", ".join(shown) + more
+        listed = [_said(value) for value in list(values)[:_MOST_LINES]]
+        n_others = len(values) - len(listed)
+        more = f" and {n_others:,} more" if n_others > 0 else ""
+        yield name, ", ".join(listed) + more
 
 
 def _said(value: Any) -> str:
@@ -220,12 +220,13 @@ def _said(value: Any) -> str:
     return str(value) if is_seed else cell(value)
 
 
-def _missing(results: Results, table: Shown) -> Iterator[str]:
-    """Yield what is not in the rows, as far as their run or the rows themselves say it."""
+def _missing(results: Results, table: ShownRows) -> Iterator[str]:
+    """Yield what is missing in the rows, by their run and by the rows themselves."""
     if results.run:
         yield from results.run.failures
-    if table.total > table.kept:
-        yield f"{counted(table.total - table.kept, 'row')} of the file, which the page doesn't have"
+    if table.total > table.rows_on_page:
+        left_out = counted(table.total - table.rows_on_page, "row")
+        yield f"{left_out} of the file, which the page doesn't have"
     value = results.kind.plots[0].value if results.kind.plots else ""
     if value and (absent := sum(row[value] is None for row in results.rows)):
         noun = _MEASURES.get(value, results.kind.columns[value].heading)
@@ -235,9 +236,9 @@ def _missing(results: Results, table: Shown) -> Iterator[str]:
 
 
 def _notes(results: Results) -> Iterator[str]:
-    """Yield that the file changed, then the commonest notes of the rows.
+    """Yield a warning if the file has changed, then the most common notes of the rows.
 
-    These say why values are missing or estimated.
+    The notes say why values are missing or estimated.
     """
     if results.is_changed:
         yield "the file has changed since this command wrote it"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
-from urllib.parse import urlsplit
 
+from ngramscan.prevalence.sources import is_web_address, names_of_source
 from ngramscan.progress import marked_line, visible, visible_json
 from ngramscan.reporting.layout import UNKNOWN, cell, percent
 from ngramscan.reporting.page.results import Results
@@ -31,19 +30,19 @@ _FOUND = (
 """Columns of what was found, in the order in which they are shown."""
 _HEADED: dict[Unit, str] = {"number": "", "percent": ", %", "points": ", points"}
 _EXACT = 10**15
-"""From here on a script may not read integers exactly, and they are texts for it."""
+"""Larger integers are not exact in JavaScript, so scripts get them as texts."""
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PageCell:
     """One value as it is shown."""
 
     kind: str
     """`number`, `null`, `bool`, `text`, `long`, `match` or `source`."""
     text: str
     exact: str | None = None
-    """A number or bool as CSV has it; None: a text."""
+    """A number or bool as in CSV; None for texts."""
     ends: tuple[str, str] | None = None
     """The limits of a number as CSV has them."""
     whole: str = ""
@@ -54,7 +53,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class PageColumn:
     """A column of a table."""
 
     name: str
@@ -66,19 +65,19 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownRows:
     """The rows of one file, as a page shows them."""
 
     total: int
-    kept: int
+    rows_on_page: int
     """Rows that the page has."""
-    same: Sequence[tuple[Column, Cell]]
+    same: Sequence[tuple[PageColumn, PageCell]]
     """Columns with the same value in all rows."""
     empty: Sequence[str]
     """Headings of columns without any value."""
-    columns: Sequence[Column]
+    columns: Sequence[PageColumn]
     """The columns of the table."""
-    rows: Sequence[Sequence[Cell]]
+    rows: Sequence[Sequence[PageCell]]
     """The first of them."""
     data: str
     """All of them as JSON, which is safe within a script element."""
@@ -90,7 +89,7 @@ class Shown:
     most_text: int = MOST_TEXT
 
 
-def show_rows(results: Results, most_bytes: int) -> Shown:
+def show_rows(results: Results, most_bytes: int) -> ShownRows:
     """Return the rows as a page shows them; those beyond some bytes of JSON are left out."""
     names, rows = results.columns, results.rows
     first = rows[0] if rows else {}
@@ -100,27 +99,38 @@ def show_rows(results: Results, most_bytes: int) -> Shown:
     limits = {end for column in columns for end in column.limits or ()}
     constant -= limits | {column.name for column in columns if column.limits}
     table = [column for column in columns if column.name not in constant | limits]
-    shown = [column.name for column in columns if column.name not in constant]
-    cells = [[_cell(row, one, is_concordance) for one in table] for row in rows[:FIRST_ROWS]]
-    texts, cut_texts, size_bytes = _bounded(rows, shown, [*map(_html_size, cells)], most_bytes)
+    shown_names = [column.name for column in columns if column.name not in constant]
+    cells = [[_cell(row, column, is_concordance) for column in table] for row in rows[:FIRST_ROWS]]
+    texts, cut_texts, size_bytes = _bounded(
+        rows, shown_names, [*map(_html_size, cells)], most_bytes
+    )
     data = {
         "columns": names,
-        "shown": shown,
+        "shown": shown_names,
         "table": [
-            {"name": one.name, "heading": one.heading, "limits": one.limits, "unit": one.unit}
-            | {"isNumber": one.is_number}
-            for one in table
+            {
+                "name": column.name,
+                "heading": column.heading,
+                "limits": column.limits,
+                "unit": column.unit,
+            }
+            | {"isNumber": column.is_number}
+            for column in table
         ],
         "concordance": is_concordance,
         "same": {name: _plain(first[name])[0] for name in names if name in constant},
     }
     start = _in_script(data).removesuffix("}")
     same = [column for column in columns if column.name in constant]
-    return Shown(
+    return ShownRows(
         len(rows) + results.left_out,
         len(texts),
-        [(one, _cell(first, one, False)) for one in same if not _is_nothing(first[one.name])],
-        [one.heading for one in same if _is_nothing(first[one.name])],
+        [
+            (column, _cell(first, column, False))
+            for column in same
+            if not _is_nothing(first[column.name])
+        ],
+        [column.heading for column in same if _is_nothing(first[column.name])],
         table,
         cells[: len(texts)],
         f'{start},"rows":[{",".join(texts)}]}}',
@@ -144,19 +154,19 @@ def _constant_columns(results: Results) -> set[str]:
 
 
 def _ordered(results: Results) -> list[str]:
-    """Return the names of columns: those that tell rows apart, what was found, then the others.
+    """Return the names of columns: labels, then results, then the others.
 
-    Values come first with their intervals, then adjusted p-values and sizes, so that they are in
-    sight where a table is wider than its page.
+    Values come first with their intervals, then adjusted p-values and sizes, so that they are
+    visible if a table is wider than its page.
     """
     sides = (*_SIDES, "metadata") if {*_SIDES} <= {*results.columns} else ()
     labels = [label for label in results.kind.labels if label not in {"document", *sides}]
-    found = (*(plot.value for plot in results.kind.plots), *_FOUND)
-    order = dict.fromkeys((*labels, *sides, *results.kind.labels, *found, *results.columns))
+    value_columns = (*(plot.value for plot in results.kind.plots), *_FOUND)
+    order = dict.fromkeys((*labels, *sides, *results.kind.labels, *value_columns, *results.columns))
     return [name for name in order if name in results.columns]
 
 
-def _column(name: str, results: Results, constant: set[str], is_concordance: bool) -> Column:
+def _column(name: str, results: Results, constant: set[str], is_concordance: bool) -> PageColumn:
     is_number = _is_numeric(row[name] for row in results.rows)
     column = results.kind.columns[name]
     unit = column.unit_in(results.rows) if is_number else "number"
@@ -168,11 +178,11 @@ def _column(name: str, results: Results, constant: set[str], is_concordance: boo
         and {*ends} <= {*results.columns}
         and any(row[end] is not None for row in results.rows for end in ends)
     )
-    return Column(name, heading + _HEADED[unit], unit, is_number, ends if is_joined else None)
+    return PageColumn(name, heading + _HEADED[unit], unit, is_number, ends if is_joined else None)
 
 
-def _is_same(value: Any, other: Any) -> bool:
-    return type(value) is type(other) and value == other
+def _is_same(value: Any, first_value: Any) -> bool:
+    return type(value) is type(first_value) and value == first_value
 
 
 def _is_nothing(value: Any) -> bool:
@@ -185,16 +195,16 @@ def _is_numeric(values: Iterator[Any]) -> bool:
 
 
 def _bounded(
-    rows: Sequence[Mapping[str, Any]], shown: Sequence[str], html: Sequence[int], most_bytes: int
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], html: Sequence[int], most_bytes: int
 ) -> tuple[list[str], int, int]:
-    """Return the JSON of as many rows as some bytes hold, the number of cut texts, and all bytes.
+    """Return the JSON of as many rows as fit, the number of cut texts, and the total bytes.
 
-    `html` has the bytes that the first rows take besides.
+    `html` has the additional bytes of the first rows.
     """
     texts: list[str] = []
     cut = size = 0
     for n, row in enumerate(rows):
-        values = [_plain(row[name]) for name in shown]
+        values = [_plain(row[name]) for name in names]
         text = _in_script([value for value, _ in values])
         added = len(text.encode()) + 1 + (html[n] if n < len(html) else 0)
         if size + added > most_bytes:
@@ -205,7 +215,7 @@ def _bounded(
     return texts, cut, size
 
 
-def _html_size(row: Sequence[Cell]) -> int:
+def _html_size(row: Sequence[PageCell]) -> int:
     return sum(100 + len(escape(cell.text + cell.whole + cell.url * 2).encode()) for cell in row)
 
 
@@ -240,66 +250,46 @@ def shown_number(value: float | None, unit: Unit) -> str:
     return percent(value) if is_fraction else cell(value)
 
 
-def _cell(row: Mapping[str, Any], column: Column, is_concordance: bool) -> Cell:
+def _cell(row: Mapping[str, Any], column: PageColumn, is_concordance: bool) -> PageCell:
     name, value = column.name, row[column.name]
     if column.is_number and (value is not None or column.limits):
         return _number(value, [row[end] for end in column.limits or ()], column.unit)
     if value is None:
-        return Cell("null", UNKNOWN, "")
+        return PageCell("null", UNKNOWN, "")
     if isinstance(value, bool):
-        return Cell("bool", cell(value), str(value))
+        return PageCell("bool", cell(value), str(value))
     side = name if is_concordance and name in _SIDES else ""
     if side == "match" and len(value) <= _SIDE:
-        return Cell("match", marked_line(value))
+        return PageCell("match", marked_line(value))
     if is_concordance and name == "metadata":
         value, url = source_of(value)
         if url:
-            return Cell("source", marked_line(value), url=url)
+            return PageCell("source", marked_line(value), url=url)
         side = "source"
     return _text(value, side)
 
 
-def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> Cell:
+def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> PageCell:
     """Return a number with its interval, if any limit is known."""
     text = shown_number(value, unit)
     if any(limit is not None for limit in limits):
         ends = zip(("-∞", "∞"), limits, strict=True)
-        shown = [none if end is None else shown_number(end, unit) for none, end in ends]
-        text += f" [{', '.join(shown)}]"
-    exact, *ends_exact = ("" if one is None else str(one) for one in (value, *limits))
-    return Cell("number", text, exact, (ends_exact[0], ends_exact[1]) if limits else None)
+        ends_shown = [none if end is None else shown_number(end, unit) for none, end in ends]
+        text += f" [{', '.join(ends_shown)}]"
+    exact, *ends_exact = ("" if number is None else str(number) for number in (value, *limits))
+    return PageCell("number", text, exact, (ends_exact[0], ends_exact[1]) if limits else None)
 
 
-def _text(value: str, side: str) -> Cell:
+def _text(value: str, side: str) -> PageCell:
     most = _SIDE if side else _CUT
     if len(value) <= most:
-        return Cell("text", marked_line(value), side=side)
-    shown = value[-most:] if side == "left" else value[:most]
-    text = f"… {marked_line(shown)}" if side == "left" else f"{marked_line(shown)} …"
-    return Cell("long", text, whole=visible(shortened(value, MOST_TEXT)), side=side)
+        return PageCell("text", marked_line(value), side=side)
+    excerpt = value[-most:] if side == "left" else value[:most]
+    text = f"… {marked_line(excerpt)}" if side == "left" else f"{marked_line(excerpt)} …"
+    return PageCell("long", text, whole=visible(shortened(value, MOST_TEXT)), side=side)
 
 
 def source_of(metadata: str) -> tuple[str, str]:
-    """Return what metadata call their document, and its address if it is one of the web."""
-    try:
-        outer = json.loads(metadata)
-    except (ValueError, RecursionError):
-        outer = None
-    if not isinstance(outer, dict):
-        return metadata, ""
-    inner = outer.get("metadata")
-    for name in ("url", "source", "id", "path"):
-        for place in (inner, outer):
-            given = place.get(name) if isinstance(place, dict) else None
-            if isinstance(given, str) and given:
-                return given, given if _is_of_the_web(given) else ""
-    return metadata, ""
-
-
-def _is_of_the_web(address: str) -> bool:
-    try:
-        parts = urlsplit(address)
-    except ValueError:
-        return False
-    is_plain = re.match(r"https?://[^\s/]", address, re.IGNORECASE) and len(address) < 2000
-    return bool(is_plain and parts.scheme in {"http", "https"} and visible(address) == address)
+    """Return the name of a document in its metadata, and its web address if it has one."""
+    name = next(iter(names_of_source(metadata)), "")
+    return name or metadata, name if is_web_address(name) else ""

@@ -43,51 +43,55 @@ _ORDER = (
 """Kinds whose sentences are findings, by what readers look for first."""
 _LEAST, _MOST = 3, 5
 _MOST_CHARACTERS = 640
-"""As many as leave room for the beginning of a figure on the first screen."""
+"""Limits that leave room for the beginning of a figure on the first screen."""
 _SCOPE = ("dataset", "model", "index")
 """Columns that say where rows are from."""
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class PageFinding:
     """A sentence that opens the page."""
 
     text: str
     part: int
     """The place of its part."""
     scope: str
-    """Where all rows of the part are from, as far as the sentence does not say it."""
+    """The common origin of the part's rows, unless the sentence names it."""
 
 
-def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[Finding]:
+def find(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> list[PageFinding]:
     """Return the findings of some parts, each with its sentences, in the order of their weight."""
     places = sorted(range(len(parts)), key=lambda place: weight_of(parts[place][0]))
-    known = {
+    candidates = {
         place: [sentence.text for sentence in parts[place][1] if sentence.is_finding]
         for place in places
     }
-    if not any(known.values()):
-        known = {place: [sentence.text for sentence in parts[place][1][:1]] for place in places}
+    if not any(candidates.values()):
+        candidates = {
+            place: [sentence.text for sentence in parts[place][1][:1]] for place in places
+        }
     # Comparisons may have differences in both directions; others have one sentence at first.
     first = [
         (place, text)
         for place in places
-        for text in known[place][: 2 if parts[place][0].kind.name == "compare" else 1]
+        for text in candidates[place][: 2 if parts[place][0].kind.name == "compare" else 1]
     ]
-    rest = [(place, text) for place in places for text in known[place]]
-    found: list[Finding] = []
+    all_candidates = [(place, text) for place in places for text in candidates[place]]
+    findings: list[PageFinding] = []
     size = 0
-    for place, text in dict.fromkeys([*first, *rest]):
+    for place, text in dict.fromkeys([*first, *all_candidates]):
         size += len(text)
-        is_enough = len(found) >= _LEAST and (size > _MOST_CHARACTERS or (place, text) not in first)
-        if is_enough or len(found) == _MOST:
+        is_enough = len(findings) >= _LEAST and (
+            size > _MOST_CHARACTERS or (place, text) not in first
+        )
+        if is_enough or len(findings) == _MOST:
             break
-        found.append(Finding(text, place, ", ".join(_scope(parts[place][0], text))))
-    return found
+        findings.append(PageFinding(text, place, ", ".join(_scope(parts[place][0], text))))
+    return findings
 
 
 def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
-    """Return what brackets enclose in the sentences of some parts; empty: there are none."""
+    """Return a sentence on the brackets in some parts; empty if there are none."""
     texts = {
         describe_brackets(results.rows)
         for results, sentences in parts
@@ -99,7 +103,7 @@ def brackets(parts: Sequence[tuple[Results, Sequence[Sentence]]]) -> str:
 
 
 def weight_of(results: Results) -> int:
-    """Return the place of a kind of rows among all, by what readers look for first."""
+    """Return the rank of a kind of rows in the order of readers' interest."""
     name = results.kind.name
     return _ORDER.index(name) if name in _ORDER else len(_ORDER)
 
@@ -110,7 +114,7 @@ def _scope(results: Results, text: str) -> Iterator[str]:
         name
         for name in _SCOPE
         if row.get(name) not in {None, ""}
-        and all(other.get(name) == row[name] for other in results.rows)
+        and all(any_row.get(name) == row[name] for any_row in results.rows)
         and not _is_named(row[name], text)
     ]
     if where := scope_of(row, columns).strip():

@@ -1,4 +1,4 @@
-"""Which tests made the p-values of some rows, by the column `test`."""
+"""The procedures behind the p-values of some rows, by the column `test`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROCEDURES = {
 
 def procedures_of(results: Iterable[Results]) -> list[str]:
     """Return the templates that explain the tests of some rows, in the order of `PROCEDURES`."""
-    tests = {str(row["test"]) for one in results for row in one.rows if row.get("test")}
+    tests = {str(row["test"]) for result in results for row in result.rows if row.get("test")}
     return [
         template for name, template in PROCEDURES.items() if any(name in test for test in tests)
     ]

@@ -38,7 +38,7 @@ class Results:
     left_out: int = 0
     """Rows of the file beyond `MOST_ROWS`."""
     run: Run | None = None
-    """How the file was made; None: neither the file nor one beside it says so."""
+    """How the file was made; None if neither the file nor its sidecar says so."""
     is_changed: bool = False
     """Whether the file has changed since that run wrote it."""
 
@@ -60,7 +60,7 @@ def read_results(table: Table) -> Results:
         {column: _value(row.get(column), column, kind, place) for column in every_column}
         for place, row in first
     ]
-    # What comes through a pipe can't be read twice.
+    # A pipe can't be read twice.
     is_file = isinstance(table, str | Path) and Path(table).is_file()
     run, is_changed = _read_run(Path(str(table))) if is_file else (None, False)
     return Results(kind, name, columns, rows, left_out, run, is_changed)

@@ -30,7 +30,7 @@ class Note:
 
     text: str
     source: str
-    """A document with it; empty: none is known."""
+    """A document with it; empty if none is known."""
     url: str = ""
 
 
@@ -45,8 +45,8 @@ class TracedText:
     """One for each span."""
     is_masked: Sequence[bool]
     """Whether all words of a span are in the question or prompt, too."""
-    rest: str
-    """Says how much of it is left out; empty: nothing."""
+    remark: str
+    """How much of it is left out; may be empty."""
 
     @property
     def size_bytes(self) -> int:
@@ -67,9 +67,9 @@ class TracedTexts:
 
 
 def mark_texts(results: Results, most_bytes: int) -> TracedTexts | None:
-    """Return the first texts of a file of spans; None: it has other rows, or lacks the texts.
+    """Return the first texts of a file of spans; None for other rows, or without the texts.
 
-    An InputError says that spans and texts don't belong together.
+    An InputError says that spans and texts don't match.
     """
     if results.kind.name != "trace --spans" or "output" not in results.columns:
         return None
@@ -79,11 +79,15 @@ def mark_texts(results: Results, most_bytes: int) -> TracedTexts | None:
     differing = [len({*values}) > 1 for values in zip(*groups, strict=True)]
     size, texts, most = 0, list[TracedText](), min(most_bytes, MOST_BYTES)
     for names, rows in list(groups.items())[:MOST_TEXTS]:
-        told = [name for name, is_told in zip(names[:-1], differing, strict=False) if is_told]
+        differing_names = [
+            name for name, is_told in zip(names[:-1], differing, strict=False) if is_told
+        ]
         output = next((row["output"] for row in rows if row["output"] is not None), None)
         if output is None:
             continue  # the row with the text is beyond those of the page
-        text = _mark(results.name, " · ".join(map(str, [*told, names[-1]])), output, rows)
+        text = _mark(
+            results.name, " · ".join(map(str, [*differing_names, names[-1]])), output, rows
+        )
         size += text.size_bytes
         if size > most:
             break
@@ -100,10 +104,10 @@ def _mark(place: str, name: str, output: str, rows: Sequence[_Row]) -> TracedTex
     # A file that has the same output twice has its spans twice.
     ordered = sorted({(row["start"], row["end"]): row for row in rows}.items())
     places = list(pairwise(span for span, _ in ordered))
-    if any(one[0] == other[0] or one[1] >= other[1] for one, other in places):
+    if any(span[0] == next_span[0] or span[1] >= next_span[1] for span, next_span in places):
         raise InputError(f"{place}: {name}", "a span contains another; was the file changed?")
-    shown = [row for (_, end), row in ordered if end <= MOST_TEXT]
-    marks = [Mark(row["start"], row["end"], row["words"]) for row in shown]
+    shown_rows = [row for (_, end), row in ordered if end <= MOST_TEXT]
+    marks = [Mark(row["start"], row["end"], row["words"]) for row in shown_rows]
     parts = [
         Part(part.number, [(visible(text), level) for text, level in part.pieces], part.is_whole)
         for part in cut_at_marks(output[:MOST_TEXT], marks)
@@ -111,32 +115,32 @@ def _mark(place: str, name: str, output: str, rows: Sequence[_Row]) -> TracedTex
     wholes = {part.number: part.is_whole for part in parts}
     unit = rows[0].get("unit") or "words"
     longest = max(row["words"] for row in rows)
-    rest = ""
+    remark = ""
     if len(output) > MOST_TEXT:
-        hidden = counted(len(rows) - len(shown), "span")
-        rest = f"{len(output) - MOST_TEXT:,} more characters, with {hidden}, are not shown"
+        hidden = counted(len(rows) - len(shown_rows), "span")
+        remark = f"{len(output) - MOST_TEXT:,} more characters, with {hidden}, are not shown"
     return TracedText(
         visible_line(name),
         f"{counted(len(ordered), 'span')}, the longest of {longest:,} {unit}",
         parts,
-        [_note(row, unit, wholes[number]) for number, row in enumerate(shown)],
-        [row["masked"] == row["words"] for row in shown],
-        rest,
+        [_note(row, unit, wholes[number]) for number, row in enumerate(shown_rows)],
+        [row["masked"] == row["words"] for row in shown_rows],
+        remark,
     )
 
 
 def _note(row: _Row, unit: str, is_whole: bool) -> Note:
-    """Return what is known of a span; one that is cut by the next is quoted whole."""
+    """Return the note about a span; if it is cut by the next one, with its whole text."""
     occurrences, documents = row["occurrences"], row.get("documents")
     unknown = "an unknown number of occurrences"
-    found = unknown if occurrences is None else counted(occurrences, "occurrence")
-    said = [f"{row['words']:,} {unit}", f"{found} in {row['index']}"]
+    count = unknown if occurrences is None else counted(occurrences, "occurrence")
+    facts = [f"{row['words']:,} {unit}", f"{count} in {row['index']}"]
     if documents is not None:
-        said[-1] += f" ({counted(documents, 'document')})"
+        facts[-1] += f" ({counted(documents, 'document')})"
     if row["masked"]:
-        said.append(f"{row['masked']:,} also in the question or prompt")
+        facts.append(f"{row['masked']:,} also in the question or prompt")
     if not is_whole:
-        said.append(f"overlaps the next one; whole: “{shortened(row['text'])}”")
+        facts.append(f"overlaps the next one; whole: “{shortened(row['text'])}”")
     name, url = source_of(row["metadata"]) if row.get("metadata") else ("", "")
     example = name or ("" if row["document"] is None else f"document {row['document']}")
-    return Note(visible_line("; ".join(said)), visible_line(shortened(example)), url)
+    return Note(visible_line("; ".join(facts)), visible_line(shortened(example)), url)

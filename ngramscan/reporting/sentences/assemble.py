@@ -68,29 +68,29 @@ SAY: dict[str, _Say] = {
 
 
 def sentences(results: Results, families: int | None = None) -> list[Sentence]:
-    """Return what some rows say, in words.
+    """Return the sentences about some rows.
 
     `families` is the number of families of tests on the page; by default that of these rows.
     """
     if families is None:
         families = count_families([results])
-    found = list(SAY[results.kind.name](results.rows, level_of_each(families)))
-    if families > 1 and any(sentence.is_claim for sentence in found):
-        found.append(Sentence(describe_level(families)))
-    if any(sentence.has_interval for sentence in found):
-        found.append(Sentence(describe_brackets(results.rows)))
-    return [*_about_left_out(results), *found]
+    statements = list(SAY[results.kind.name](results.rows, level_of_each(families)))
+    if families > 1 and any(sentence.is_claim for sentence in statements):
+        statements.append(Sentence(describe_level(families)))
+    if any(sentence.has_interval for sentence in statements):
+        statements.append(Sentence(describe_brackets(results.rows)))
+    return [*_about_left_out(results), *statements]
 
 
 def describe_brackets(rows: Sequence[Row]) -> str:
-    """Return what brackets enclose in sentences about some rows."""
+    """Return a sentence that explains the brackets in sentences about some rows."""
     levels = {row["level"] for row in known_rows(rows, "level")}
     level = f"{100 * min(levels):g}% confidence " if len(levels) == 1 else ""
     return f"Brackets enclose {level}intervals."
 
 
 def describe_level(families: int) -> str:
-    """Return by which p-values a page claims something, if it has several families of tests."""
+    """Return a sentence on the level of each of several families of tests."""
     level = level_text(level_of_each(families))
     return (
         f"This page has {number(families)} families of tests, so each has a level of {level}:"

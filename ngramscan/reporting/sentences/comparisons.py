@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from ngramscan.messages import counted
 from ngramscan.reporting.columns import ALL
-from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Measure,
+    MeasureWords,
     Row,
     group_rows,
     known_rows,
@@ -25,8 +25,8 @@ _WHERE = ("dataset", "model", "group", "rule")
 _MOST_LISTS = 3
 """Lists of ranks, and pairs with averages, that have a sentence each."""
 _MOST_RANKED = 4
-"""Places of a list that a sentence has."""
-_AVERAGE = Measure("difference", unit=" points")
+"""Ranks of a list in a sentence."""
+_AVERAGE = MeasureWords("difference", unit=" points")
 _AVERAGES = {
     "micro": "The micro average",
     "macro over subtasks": "The macro average over subtasks",
@@ -35,7 +35,7 @@ _AVERAGES = {
 
 
 def _verbs(row: Row) -> Verbs:
-    """Return what a method is, compared with another: accuracies are those of right answers."""
+    """Return the verbs for a comparison: accuracies of right answers, or scores."""
     scale, test = row.get("scale"), row.get("test")
     # Rows without a scale have it in their test, if it is McNemar's.
     is_binary = scale == "right or wrong" if scale else not test or "McNemar" in test
@@ -56,7 +56,7 @@ def _compared_problems(row: Row) -> str:
 
 
 def _how_scored(row: Row) -> list[str]:
-    """Return what scores were weighed by, and from which value on they were right."""
+    """Return the weights of scores, and the threshold from which on they count as right."""
     texts = []
     if weight := row.get("weight"):
         texts.append(f"weighted by {named(weight)}")
@@ -66,14 +66,16 @@ def _how_scored(row: Row) -> list[str]:
 
 
 def _accuracies(row: Row) -> str:
-    """Return the two accuracies in words; empty: one of them is unknown."""
+    """Return the two accuracies in words; empty if one of them is unknown."""
     pair = [row.get(f"accuracy_{side}") for side in ("treatment", "baseline")]
     if None in pair:
         return ""
-    return " against ".join(f"{number(one, is_share=True)}%" for one in pair if one is not None)
+    return " against ".join(
+        f"{number(accuracy, is_share=True)}%" for accuracy in pair if accuracy is not None
+    )
 
 
-COMPARED = Difference(
+COMPARED = DifferenceWords(
     _WHERE,
     lambda row: (named(row["treatment"]), named(row["baseline"])),
     _verbs,
@@ -81,7 +83,7 @@ COMPARED = Difference(
     _how_scored,
     _accuracies,
 )
-"""How comparisons of methods are called, here and where they are linked with prevalence."""
+"""The words for comparisons of methods, here and for links with prevalence."""
 
 
 def say_comparisons(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
@@ -93,9 +95,11 @@ def say_comparisons(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
         verb = "is" if unknown[0] == 1 else "are"
         yield Sentence(f"{pairs} with an unknown result {verb} left out.")
     elif unknown:
-        some = f"{number(len(unknown))} of {number(len(rows))} comparisons"
+        share = f"{number(len(unknown))} of {number(len(rows))} comparisons"
         most = number(max(unknown))
-        yield Sentence(f"Pairs with an unknown result are left out of {some}, at most {most} each.")
+        yield Sentence(
+            f"Pairs with an unknown result are left out of {share}, at most {most} each."
+        )
 
 
 def say_ranks(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -114,11 +118,11 @@ def _places(group: Sequence[Row], rows: Sequence[Row]) -> str:
     has_models = len({row.get("model") for row in rows}) > 1
     columns = ("dataset", "group", "rule") if has_models else _WHERE
     where = scope_of(ranked[0], columns)
-    of = "" if ranked[0].get("rank_of") is None else f" of {number(ranked[0]['rank_of'])}"
+    among = "" if ranked[0].get("rank_of") is None else f" of {number(ranked[0]['rank_of'])}"
     texts: list[str] = []
     for row in ranked[:_MOST_RANKED]:
         name = named(row["method"]) + (scope_of(row, ("model",)) if has_models else "")
-        verb, place = (" ranks", f"{of}{where}") if not texts else ("", "")
+        verb, place = (" ranks", f"{among}{where}") if not texts else ("", "")
         limits = f"[{_end(row.get('rank_low'))}, {_end(row.get('rank_high'))}]"
         texts.append(f"{name}{verb} {ordinal(row['rank'])} {limits}{place}")
     if (others := len(ranked) - _MOST_RANKED) > 0:
@@ -132,21 +136,21 @@ def _end(limit: float | None) -> str:
 
 def say_averages(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `compare --averages`, those of all models first."""
-    known = known_rows(rows, "difference")
-    order = sorted(known, key=lambda row: row.get("model") != ALL)
+    known_averages = known_rows(rows, "difference")
+    order = sorted(known_averages, key=lambda row: row.get("model") != ALL)
     for row in order[:_MOST_LISTS]:
         ends = _AVERAGE.ends(row)
         interval = f" [{ends}]" if ends else ""
         values = _accuracies(row)
-        both = f", {values}" if values else ""
+        accuracies = f", {values}" if values else ""
         pair = f"{named(row['treatment'])} minus {named(row['baseline'])}"
         where = scope_of(row, _WHERE)
         where += "," if "," in where else ""
         text = f"{_average(row)} of {pair}{where}"
         points = _AVERAGE.text(row["difference"])
-        of = "" if row.get("n") is None else f", n = {number(row['n'])}"
+        count = "" if row.get("n") is None else f", n = {number(row['n'])}"
         yield Sentence(
-            f"{text} is {points} points{interval}{both}{of}.",
+            f"{text} is {points} points{interval}{accuracies}{count}.",
             is_finding=bool(ends),
             has_interval=bool(ends),
         )

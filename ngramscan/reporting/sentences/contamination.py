@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import UNION
-from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, short_rule
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, more_in_table, number
 from ngramscan.reporting.sentences.sentence import Sentence
@@ -57,12 +57,12 @@ def _how_many(rows: Sequence[Row]) -> str:
 
 
 def _occurs(rule: object, corpus: str, n: int) -> str:
-    """Return what dirty questions do, as a clause that names the rule."""
+    """Return the predicate of dirty questions, with the rule."""
     s = "s" if n < 2 else ""
-    known = _RULE.fullmatch(str(rule))
-    if not known:
+    parsed = _RULE.fullmatch(str(rule))
+    if not parsed:
         return f"{'is' if n < 2 else 'are'} dirty in {corpus} (rule {named(rule)})"
-    name, width = known[1], known[2]
+    name, width = parsed[1], parsed[2]
     if name == "gpt3":
         return f"share{s} {width} in a row with {corpus} (rule {name})"
     if name.startswith("gpt4"):
@@ -115,20 +115,20 @@ def _is_bracketed(row: Row) -> bool:
 
 
 def _share(row: Row) -> str:
-    """Return the share of dirty questions in one corpus, or its limits if it is not known."""
+    """Return the share of dirty questions in one corpus; if it is unknown, its limits."""
     entries, population = row["entries"], row.get("population")
     is_sample = population is not None and population > entries
-    which = f"the {counted(row['population'] if is_sample else entries, 'question')}"
+    questions = f"the {counted(row['population'] if is_sample else entries, 'question')}"
     if is_sample:
-        which += " of the file"
+        questions += " of the file"
     ends = f"dirty by {short_rule(row['rule'])} in {corpus(row['index'])}"
     if row.get("share") is not None:
-        text = f"{share_of(row)} of {which} are {ends}"
+        text = f"{share_of(row)} of {questions} are {ends}"
     else:
         low, high = row.get("share_low"), row.get("share_high")
         if low is None or high is None:
-            return f"It is not known how many of {which} are {ends}."
-        text = f"Between {share_text(low)}% and {share_text(high)}% of {which} are {ends}"
+            return f"It is not known how many of {questions} are {ends}."
+        text = f"Between {share_text(low)}% and {share_text(high)}% of {questions} are {ends}"
         text += ": not all of their windows are known"
     if is_sample:
         text += f", estimated from {number(entries)}"
@@ -144,7 +144,7 @@ _DIRTY = {
     "near": "Dirty questions with the answer near",
     "not near": "Dirty questions without the answer near",
 }
-_EFFECTS = Difference(
+_EFFECTS = DifferenceWords(
     ("index", "dataset", "model", "method", "score_rule"),
     lambda row: (_DIRTY.get(row.get("answer") or "", "Dirty questions"), "clean ones"),
     lambda _: Verbs("have higher scores than", "have lower scores than"),

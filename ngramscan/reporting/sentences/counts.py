@@ -13,7 +13,7 @@ from ngramscan.reporting.snapshots import times_of
 from ngramscan.reporting.summaries.numbers import LEAST_BYTES
 
 _MOST_NAMED = 2
-"""Corpora whose counts are said one by one, where sizes don't allow to compare them."""
+"""Maximum corpora with separate counts in a sentence, if sizes don't allow a comparison."""
 
 
 def say_counts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -68,34 +68,34 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
     """Say which phrase is the most frequent in most corpora, and how frequent it is."""
     by_index = group_rows(rows, "index")
     tops = [max(group, key=_occurrences) for group in by_index.values()]
-    known = [row for row in tops if row["occurrences"]]
+    occurring = [row for row in tops if row["occurrences"]]
     phrases = group_rows(rows, "query")
-    if not known:
+    if not occurring:
         none = f"None of {counted(len(phrases), 'phrase')} occurs"
         if len(phrases) == 1:
             none = f"{phrase_of(rows[0])} does not occur"
         where = corpora(len(by_index)) if len(by_index) > 1 else corpus(rows[0].get("index"))
         return Sentence(f"{none} in {where}.", is_finding=True)
-    query, times = Counter(row.get("query") for row in known).most_common(1)[0]
+    query, times = Counter(row.get("query") for row in occurring).most_common(1)[0]
     places = [row for row in rows if row.get("query") == query and row["occurrences"]]
-    said, amounts = phrase_of(places[0]), _amounts(places)
+    text, amounts = phrase_of(places[0]), _amounts(places)
     if len(phrases) == 1:
-        said += f" occurs {amounts}"
+        text += f" occurs {amounts}"
     else:
-        said += f" is the most frequent of {counted(len(phrases), 'phrase')}"
-        said += equals(tops[0]["occurrences"], rows, "occurrences") if len(by_index) == 1 else ""
+        text += f" is the most frequent of {counted(len(phrases), 'phrase')}"
+        text += equals(tops[0]["occurrences"], rows, "occurrences") if len(by_index) == 1 else ""
         if len(by_index) > 1:
             n = len(by_index)
-            said += f" in {all_of(n) if times == n else f'{number(times)} of {corpora(n)}'}"
-        said += f": {amounts}"
-        if without := len(by_index) - len(known):
-            which = "the other" if without == 1 and len(by_index) == 2 else number(without)
-            said += f"; {which} {'has' if without == 1 else 'have'} none of them"
-    return Sentence(f"{said}.", is_finding=True, has_interval="[" in amounts)
+            text += f" in {all_of(n) if times == n else f'{number(times)} of {corpora(n)}'}"
+        text += f": {amounts}"
+        if without := len(by_index) - len(occurring):
+            others = "the other" if without == 1 and len(by_index) == 2 else number(without)
+            text += f"; {others} {'has' if without == 1 else 'have'} none of them"
+    return Sentence(f"{text}.", is_finding=True, has_interval="[" in amounts)
 
 
 def equals(value: float, rows: Sequence[Row], column: str) -> str:
-    """Return how many others of some rows have the same value; nothing if none has."""
+    """Return how many other rows have the same value; empty if none has."""
     others = sum(row.get(column) == value for row in rows) - 1
     return f", with {counted(others, 'other')}" if others > 0 else ""
 
@@ -132,9 +132,9 @@ def _amount(row: Row) -> str:
 
 
 def with_rates(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows whose rate per gigabyte says something: the corpus is not small."""
-    known = known_rows(rows, "per_gigabyte")
-    return [row for row in known if row.get("bytes") is None or row["bytes"] >= LEAST_BYTES]
+    """Return the rows with a meaningful rate per gigabyte: those of corpora that are not small."""
+    rated = known_rows(rows, "per_gigabyte")
+    return [row for row in rated if row.get("bytes") is None or row["bytes"] >= LEAST_BYTES]
 
 
 # Several snapshots, and phrases that are not there
@@ -142,27 +142,27 @@ def with_rates(rows: Sequence[Row]) -> list[Row]:
 
 def _say_snapshots(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say how the most frequent phrase moved from the first snapshot to the last."""
-    known = with_rates(rows)
-    snapshots = [*times_of((row.get("index") for row in known), fewest=2)]
+    rated = with_rates(rows)
+    snapshots = [*times_of((row.get("index") for row in rated), fewest=2)]
     if not snapshots:
         return
     first, last = snapshots[0], snapshots[-1]
-    begun = {row.get("query"): row for row in known if row.get("index") == first}
-    ended = {row.get("query"): row for row in known if row.get("index") == last}
-    in_both = [query for query in begun if query in ended]
+    first_rows = {row.get("query"): row for row in rated if row.get("index") == first}
+    last_rows = {row.get("query"): row for row in rated if row.get("index") == last}
+    in_both = [query for query in first_rows if query in last_rows]
     if not in_both:
         return
-    rates = {query: _rates(begun[query], ended[query]) for query in in_both}
+    rates = {query: _rates(first_rows[query], last_rows[query]) for query in in_both}
     largest = max(in_both, key=lambda query: sum(rates[query]))
     before, after = rates[largest]
-    said = f"From {corpus(first)} to {corpus(last)}, {phrase_of(begun[largest])} went from"
-    said += f" {number(before)} to {number(after)} per GB"
+    text = f"From {corpus(first)} to {corpus(last)}, {phrase_of(first_rows[largest])} went from"
+    text += f" {number(before)} to {number(after)} per GB"
     if len(in_both) > 2:
         rose = sum(after > before for before, after in rates.values())
         fell = sum(after < before for before, after in rates.values())
-        said += f"; of {counted(len(in_both), 'phrase')}, {number(rose)} rose"
-        said += f" and {number(fell)} fell"
-    yield Sentence(f"{said}.", is_finding=True)
+        text += f"; of {counted(len(in_both), 'phrase')}, {number(rose)} rose"
+        text += f" and {number(fell)} fell"
+    yield Sentence(f"{text}.", is_finding=True)
 
 
 def _rates(before: Row, after: Row) -> tuple[float, float]:
@@ -174,8 +174,8 @@ def _say_absent(rows: Sequence[Row]) -> Iterator[Sentence]:
     by_query = group_rows(rows, "query").values()
     absent = [group for group in by_query if not any(row["occurrences"] for row in group)]
     if 0 < len(absent) < len(by_query):
-        several = len(group_rows(rows, "index")) > 1
-        where = "in any of the corpora" if several else f"in {corpus(rows[0].get('index'))}"
+        has_several = len(group_rows(rows, "index")) > 1
+        where = "in any of the corpora" if has_several else f"in {corpus(rows[0].get('index'))}"
         verb = "does" if len(absent) == 1 else "do"
         first = phrase_of(absent[0][0])
         subject = first if len(absent) == 1 else counted(len(absent), "phrase")
@@ -194,5 +194,5 @@ def _say_tokens(rows: Sequence[Row]) -> Sentence:
     subject = phrase_of(largest)
     if len(first) > 1:
         subject += f", the most frequent of {counted(len(first), 'phrase')},"
-    said = f"As n-grams of tokens, {subject} occurs {text} in {corpus(index)}"
-    return Sentence(f"{said}: lower bounds of what the strings occur.", is_finding=True)
+    sentence = f"As n-grams of tokens, {subject} occurs {text} in {corpus(index)}"
+    return Sentence(f"{sentence}: lower bounds of what the strings occur.", is_finding=True)

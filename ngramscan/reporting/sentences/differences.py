@@ -1,6 +1,6 @@
-"""Differences of two in words: which were shown, which were not, and why.
+"""Differences between two methods in words: which were shown, which were not, and why.
 
-A difference is called one only if its interval excludes zero and its adjusted p-value is at most
+A difference counts as shown only if its interval excludes zero and its adjusted p-value is at most
 the level of each family of tests on the page, which is .05 if there is one family.
 """
 
@@ -15,7 +15,7 @@ from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.sentences.names import scope_of
 from ngramscan.reporting.sentences.phrases import (
     ALPHA,
-    Measure,
+    MeasureWords,
     Row,
     finding,
     known_rows,
@@ -28,11 +28,11 @@ from ngramscan.reporting.sentences.sentence import Sentence
 _MOST_PAIRS = 4
 """Pairs and directions whose differences have a sentence each."""
 _USUAL_LEVEL = 0.95
-_POINTS = Measure("difference", unit=" points")
+_POINTS = MeasureWords("difference", unit=" points")
 
 
 def adjusted_p(row: Row) -> float | None:
-    """Return the p-value that allows for the number of tests; None: unknown."""
+    """Return the p-value adjusted for the number of tests; None if unknown."""
     columns = ("p_adjusted", "p_holm", "p_bh")
     adjusted = [row[column] for column in columns if row.get(column) is not None]
     return adjusted[0] if adjusted else None
@@ -48,44 +48,44 @@ def is_shown(row: Row, alpha: float = ALPHA) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Verbs:
-    """How the first of two is called, compared with the second."""
+    """The verbs for the first of two methods, compared with the second."""
 
     above: str
     below: str
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
-    """How a difference is called; `say` tells of rows, each a comparison, which were shown."""
+class DifferenceWords:
+    """The words for a kind of difference; `say` yields the sentences about its comparisons."""
 
     labels: Sequence[str]
     """The columns that say where a difference holds."""
     subjects: Callable[[Row], tuple[str, str]]
-    """The two that are compared, as at the beginning of a sentence and within one. A first one of
-    several words doesn't begin with a name, unless this is in quotes."""
+    """The two that are compared, at the beginning of a sentence and within one. If the first has
+    several words, it doesn't begin with a name, unless the name is in quotes."""
     verbs: Callable[[Row], Verbs]
     n: Callable[[Row], str]
-    """How many values were compared, in words; empty: it is not known."""
+    """The number of compared values, in words; empty if unknown."""
     more: Callable[[Row], Sequence[str]] = lambda _: ()
     """Further facts about a row, said after where it holds."""
     values: Callable[[Row], str] = lambda _: ""
-    """The two values that are compared, in words; empty: they are not known."""
+    """The two values that are compared, in words; empty if unknown."""
     topic: Callable[[Row], str] = lambda _: ""
-    """In what the two are compared, as ` in scores`, where their verb is not said."""
+    """The topic of the comparison, as ` in scores`, for sentences without its verb."""
 
     def say(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[Sentence]:
         """Yield the sentences about rows: the differences that were shown, then the others."""
-        known = known_rows(rows, "difference")
-        texts = [*self._shown(known, alpha), *self._not_shown(known, alpha)]
+        computed = known_rows(rows, "difference")
+        texts = [*self._shown(computed, alpha), *self._not_shown(computed, alpha)]
         for text in texts:
             yield replace(finding(text), is_claim=True)
-        for text in gaps_of_differences(rows, known):
+        for text in gaps_of_differences(rows, computed):
             yield Sentence(text)
 
-    def _shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
+    def _shown(self, computed: Sequence[Row], alpha: float) -> Iterator[str]:
         """Yield the largest difference of each pair and direction, and how many others it has."""
         groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
-        for row in known:
+        for row in computed:
             if is_shown(row, alpha):
                 groups[row["difference"] < 0, *self.subjects(row)].append(row)
         weightiest = {key: max(group, key=_weight) for key, group in groups.items()}
@@ -100,15 +100,15 @@ class Difference:
             where = scope_of(row, self.labels)
             text = f"{first_subject} {verb} {second}{where}{self._numbers(row)}"
             yield f"{text}{_one_of(len(groups[key]), is_largest=row.get('model') != ALL)}."
-        if rest := sum(len(groups[key]) for key in order[_MOST_PAIRS:]):
-            if rest == 1:
+        if n_others := sum(len(groups[key]) for key in order[_MOST_PAIRS:]):
+            if n_others == 1:
                 yield "One other difference is shown, between another pair."
             else:
-                yield f"{number(rest)} other differences are shown, between other pairs."
+                yield f"{number(n_others)} other differences are shown, between other pairs."
 
-    def _not_shown(self, known: Sequence[Row], alpha: float) -> Iterator[str]:
-        """Yield that differences were not shown, with the one that is known least precisely."""
-        others = [row for row in known if not is_shown(row, alpha)]
+    def _not_shown(self, computed: Sequence[Row], alpha: float) -> Iterator[str]:
+        """Yield that differences were not shown, with the least precise one."""
+        others = [row for row in computed if not is_shown(row, alpha)]
         if not others:
             return
         # An interval without 0 would look like a difference that is shown.
@@ -119,24 +119,24 @@ class Difference:
         numbers, reason = self._numbers(row), why_not(row, alpha)
         if len(others) == 1:
             where = scope_of(row, self.labels)
-            both = f"{first} and {second}{self.topic(row)}"
-            yield f"No difference is shown between {both}{where}{numbers}{reason}."
+            pair = f"{first} and {second}{self.topic(row)}"
+            yield f"No difference is shown between {pair}{where}{numbers}{reason}."
             return
         widest = ""
         if _width(row) > 0:
-            where = scope_of(row, self.labels, known)
-            both = f"{first} against {second}{self.topic(row)}"
+            where = scope_of(row, self.labels, computed)
+            pair = f"{first} against {second}{self.topic(row)}"
             of_them = " with 0" if 0 < len(with_zero) < len(others) else ""
-            widest = f"; the widest interval{of_them} is that of {both}{where}{numbers}"
+            widest = f"; the widest interval{of_them} is that of {pair}{where}{numbers}"
             if not is_shown(row):  # which is said of all of them
                 widest += reason
         widest = f"{_nearly_shown(others, alpha)}{widest}"
-        if len(others) < len(known):
-            some = f"{number(len(others))} of {number(len(known))} comparisons"
-            yield f"For the other {some}, no difference is shown{widest}."
+        if len(others) < len(computed):
+            share = f"{number(len(others))} of {number(len(computed))} comparisons"
+            yield f"For the other {share}, no difference is shown{widest}."
             return
-        some = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
-        yield f"No difference is shown in {some} comparisons{widest}."
+        share = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
+        yield f"No difference is shown in {share} comparisons{widest}."
 
     def _numbers(self, row: Row) -> str:
         """Return a difference in words, with the facts about it."""
@@ -145,7 +145,7 @@ class Difference:
         facts.append(points_and_p(row))
         if n:
             facts.append(n)
-        further = "".join(f", {one}" for one in self.more(row))
+        further = "".join(f", {remark}" for remark in self.more(row))
         return f"{further}: {', '.join(facts)}"
 
 
@@ -165,7 +165,7 @@ def _nearly_shown(rows: Sequence[Row], alpha: float) -> str:
 
 
 def points_and_p(row: Row) -> str:
-    """Return a difference with its interval, and its p-value; that alone would show nothing."""
+    """Return a difference with its interval and its p-value."""
     p, ends = adjusted_p(row), _POINTS.ends(row)
     interval = f" [{ends}]" if ends else ""
     text = f"{_POINTS.text(row['difference'])} points{interval}"
@@ -173,12 +173,12 @@ def points_and_p(row: Row) -> str:
 
 
 def _weight(row: Row) -> tuple[bool, float]:
-    """Return how much a difference says: all models together say most, then the largest."""
+    """Return the weight of a difference: all models together first, then by size."""
     return row.get("model") == ALL, abs(row["difference"])
 
 
 def _within(subject: str) -> str:
-    """Return the first words of a sentence as they are within one."""
+    """Return the first words of a sentence in the form they have within a sentence."""
     if " " not in subject or subject.startswith("“"):
         return subject
     return f"{subject[0].lower()}{subject[1:]}"
@@ -188,31 +188,31 @@ def _one_of(n: int, *, is_largest: bool) -> str:
     """Return which of several differences in one direction a sentence has chosen."""
     if n == 1:
         return ""
-    some = "two" if n == 2 else number(n)
-    which = "one"
+    number_of_differences = "two" if n == 2 else number(n)
+    chosen = "one"
     if is_largest:
-        which = "the larger" if n == 2 else "the largest"
-    return f", {which} of {some} such differences"
+        chosen = "the larger" if n == 2 else "the largest"
+    return f", {chosen} of {number_of_differences} such differences"
 
 
-def gaps_of_differences(rows: Sequence[Row], known: Sequence[Row]) -> Iterator[str]:
+def gaps_of_differences(rows: Sequence[Row], computed: Sequence[Row]) -> Iterator[str]:
     """Yield why nothing can be claimed about some comparisons."""
-    if raw := sum(adjusted_p(row) is None for row in known_rows(known, "p")):
-        some = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
+    if raw := sum(adjusted_p(row) is None for row in known_rows(computed, "p")):
+        subject = "The p-value" if raw == 1 else f"The p-values of {number(raw)} comparisons"
         verb = "is" if raw == 1 else "are"
-        yield f"{some} {verb} not adjusted for the number of tests, so nothing is claimed."
-    if unknown := len(rows) - len(known):
+        yield f"{subject} {verb} not adjusted for the number of tests, so nothing is claimed."
+    if unknown := len(rows) - len(computed):
         yield f"No difference could be computed for {number(unknown)} of {number(len(rows))} rows."
-    without = sum(_POINTS.interval(row) == (None, None) for row in known)
-    if without == 1 == len(known):
+    without = sum(_POINTS.interval(row) == (None, None) for row in computed)
+    if without == 1 == len(computed):
         yield "The difference has no interval."
     elif without:
         verb = "has" if without == 1 else "have"
-        yield f"{number(without)} of {number(len(known))} differences {verb} no interval."
+        yield f"{number(without)} of {number(len(computed))} differences {verb} no interval."
 
 
 def why_not(row: Row, alpha: float) -> str:
-    """Return why a difference was not shown, if its interval or its p-value alone would show it."""
+    """Return why a difference is not shown although its interval or its p-value alone would do."""
     (low, high), p = _POINTS.interval(row), adjusted_p(row)
     if low is None or high is None:
         return ""

@@ -18,13 +18,13 @@ _SAMPLED = "files"
 def say_documents(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `docnorm`."""
     for prefix in ("", _OF_TOKENS):
-        known = known_rows(rows, f"{prefix}documents")
-        if known and not any(row[f"{prefix}documents"] for row in known):
-            yield _say_none(known, prefix)
-        elif known:
-            largest = _largest(known, prefix)
-            yield _say_largest(largest, known, prefix)
-            yield from _say_elsewhere(largest, known, prefix)
+        counted = known_rows(rows, f"{prefix}documents")
+        if counted and not any(row[f"{prefix}documents"] for row in counted):
+            yield _say_none(counted, prefix)
+        elif counted:
+            largest = _largest(counted, prefix)
+            yield _say_largest(largest, counted, prefix)
+            yield from _say_elsewhere(largest, counted, prefix)
         yield from _say_two_estimates(rows, prefix)
     yield from _say_partly(rows)
 
@@ -33,11 +33,11 @@ def _say_none(rows: Sequence[Row], prefix: str) -> Sentence:
     """Say that no document has any phrase."""
     phrases, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
     where = corpora(len(indexes)) if len(indexes) > 1 else corpus(rows[0].get("index"))
-    what = "As n-grams of tokens, no" if prefix else "No"
-    some = f"any of {counted(len(phrases), 'phrase')}"
+    negation = "As n-grams of tokens, no" if prefix else "No"
+    phrase = f"any of {counted(len(phrases), 'phrase')}"
     if len(phrases) == 1:
-        some = phrase_of(rows[0], "pattern")
-    return Sentence(f"{what} document of {where} has {some}.", is_finding=True)
+        phrase = phrase_of(rows[0], "pattern")
+    return Sentence(f"{negation} document of {where} has {phrase}.", is_finding=True)
 
 
 def _largest(rows: Sequence[Row], prefix: str) -> Row:
@@ -48,26 +48,27 @@ def _largest(rows: Sequence[Row], prefix: str) -> Row:
 
 
 def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
-    """Say in how many documents a phrase is, of how many, and how often in each of them."""
+    """Say how many documents contain a phrase, of how many, and how often each does."""
     subject = phrase_of(row, "pattern")
     if prefix:
         subject = f"As n-grams of tokens, {subject}"
-    said = f"{subject} is in {_among(row, rows, prefix)}"
+    text = f"{subject} is in {_among(row, rows, prefix)}"
     rate = _with_limits(row, f"{prefix}documents_per_million")
     if rate and _is_large(row, prefix):
-        said += f", {rate} in a million"
-    each = _with_limits(row, f"{prefix}occurrences_per_document")
-    if each:
-        said += f"; a document that has it has it {'once' if each == '1' else f'{each} times'}"
+        text += f", {rate} in a million"
+    frequency = _with_limits(row, f"{prefix}occurrences_per_document")
+    if frequency:
+        times = "once" if frequency == "1" else f"{frequency} times"
+        text += f"; a document that has it has it {times}"
     if prefix:
-        said += ": lower bounds of the documents with the string"
-    return Sentence(f"{said}.", is_finding=True, has_interval="[" in said)
+        text += ": lower bounds of the documents with the string"
+    return Sentence(f"{text}.", is_finding=True, has_interval="[" in text)
 
 
 def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
-    """Return in how many documents a phrase is, and among how many phrases that is the most."""
+    """Return the number of documents with a phrase, as the most of all phrases."""
     name, where = f"{prefix}documents", corpus(row.get("index"))
-    in_index = [one for one in rows if one.get("index") == row.get("index")]
+    in_index = [candidate for candidate in rows if candidate.get("index") == row.get("index")]
     if len(in_index) == 1:
         return f"{_with_limits(row, name)} documents of {where}"
     phrases = counted(len(group_rows(in_index, "pattern")), "phrase")
@@ -76,13 +77,13 @@ def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
 
 
 def _is_large(row: Row, prefix: str) -> bool:
-    """Tell whether a rate per million documents says something: the corpus is not small."""
+    """Tell whether a rate per million documents is meaningful: the corpus is not small."""
     rate = row.get(f"{prefix}documents_per_million")
     return not rate or row[f"{prefix}documents"] / rate * 1e6 >= LEAST_DOCUMENTS
 
 
 def _with_limits(row: Row, name: str) -> str:
-    """Return a value with its limits, an exact one alone; empty: it is unknown."""
+    """Return a value, with its limits unless it is exact; empty if unknown."""
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
     if value is None:
         return ""
@@ -94,7 +95,7 @@ def _with_limits(row: Row, name: str) -> str:
 
 
 def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
-    """Say in which corpora a phrase is in most and in fewest documents of a million."""
+    """Say in which corpora a phrase is in the most and the fewest documents per million."""
     name = f"{prefix}documents_per_million"
     places = [
         row
@@ -108,26 +109,26 @@ def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[S
     if most[name] == least[name]:
         return
     first = f"{_with_limits(most, name)} in a million in {corpus(most.get('index'))}"
-    said = f"{phrase_of(largest, 'pattern')} is in the largest share of documents,"
-    said += f" {first}, and in the smallest, {_with_limits(least, name)}, in"
-    said += f" {corpus(least.get('index'))}"
-    yield Sentence(f"{said}.", is_finding=True, has_interval="[" in said)
+    text = f"{phrase_of(largest, 'pattern')} is in the largest share of documents,"
+    text += f" {first}, and in the smallest, {_with_limits(least, name)}, in"
+    text += f" {corpus(least.get('index'))}"
+    yield Sentence(f"{text}.", is_finding=True, has_interval="[" in text)
 
 
 def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
-    """Say between what the documents of a phrase are where hidden parts of them matter."""
+    """Give both estimates of a phrase's documents, if truncated documents matter."""
     lower, upper = (f"{prefix}documents_{end}_estimate" for end in ("lower", "upper"))
     unknown = [row for row in rows if row.get(f"{prefix}documents") is None]
-    found = known_rows(known_rows(unknown, lower), upper)
-    if not found:
+    estimates = known_rows(known_rows(unknown, lower), upper)
+    if not estimates:
         return
-    row = max(found, key=lambda row: row[upper])
-    said = f"{phrase_of(row, 'pattern')} is in between {number(row[lower])} and"
-    said += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
-    said += " were truncated"
-    if len(found) > 1:
-        said += f"; so it is with {counted(len(found), 'number')} in all"
-    yield Sentence(f"{said}.", is_finding=True)
+    row = max(estimates, key=lambda row: row[upper])
+    text = f"{phrase_of(row, 'pattern')} is in between {number(row[lower])} and"
+    text += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
+    text += " were truncated"
+    if len(estimates) > 1:
+        text += f"; so it is with {counted(len(estimates), 'number')} in all"
+    yield Sentence(f"{text}.", is_finding=True)
 
 
 def _say_partly(rows: Sequence[Row]) -> Iterator[Sentence]:

@@ -1,8 +1,8 @@
-"""Families of tests on a page, and the level that each of them has.
+"""Families of tests on a page, and the level of each of them.
 
-P-values in rows are adjusted within their family. A page with several families would claim too
-much if each had the whole level, so each has an equal part of it (Bonferroni). The p-values
-themselves stay as they are: row, figure and sentence show the same one.
+P-values in rows are adjusted within their family. With several families on a page, each gets an
+equal part of the level (Bonferroni). The p-values themselves are not changed: row, figure and
+sentence show the same one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Family = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Tests:
-    """The columns that tell the tests of one kind of rows apart."""
+    """The columns that identify the tests of one kind of rows."""
 
     kind: str
     """Kinds of rows with the same name here may have the same tests."""
@@ -35,7 +35,7 @@ class Tests:
     family: tuple[str, ...] = ()
     """Columns that name a family in rows that have no column `family`."""
     p: str = ""
-    """The column of adjusted p-values; empty: see `adjusted_p`."""
+    """The column of adjusted p-values; if empty, see `adjusted_p`."""
 
 
 _PAIR = ("dataset", "model", "group", "rule", "baseline", "treatment", "difference", "p")
@@ -70,20 +70,24 @@ def level_of_each(families: int) -> float:
 
 
 def count_families(results: Iterable[Results]) -> int:
-    """Return how many families the tests of some files have; a family in two files counts once.
+    """Return the number of families of tests in some files; a family in two files counts once.
 
-    A family with more tests than its p-values were adjusted for is that of several runs of a
-    command in one file, and counts as so many.
+    A family with more tests than its p-values were adjusted for comes from several runs of a
+    command into one file, and counts once per run.
     """
     families: dict[str, list[tuple[frozenset[_Test], int]]] = defaultdict(list)
-    for one in results:
-        if tests := TESTS.get(one.kind.name):
-            families[tests.kind] += _families(one.rows, tests)
-    return sum(runs for some in families.values() for _, runs in _without_parts(some))
+    for result in results:
+        if tests := TESTS.get(result.kind.name):
+            families[tests.kind] += _families(result.rows, tests)
+    return sum(
+        runs
+        for families_of_kind in families.values()
+        for _, runs in _without_parts(families_of_kind)
+    )
 
 
 def _families(rows: Sequence[Row], tests: Tests) -> Iterator[tuple[frozenset[_Test], int]]:
-    """Yield the tests of each family of a file, and how many families they are."""
+    """Yield the tests of each family of a file, and how many times it counts."""
     members: dict[_Family, set[_Test]] = defaultdict(set)
     sizes: dict[_Family, int] = {}
     for row in rows:
@@ -92,9 +96,9 @@ def _families(rows: Sequence[Row], tests: Tests) -> Iterator[tuple[frozenset[_Te
         family = _name_of(row, tests)
         members[family].add(tuple(row.get(name) or "" for name in tests.names))
         sizes[family] = row.get("family_tests") or 0
-    for family, some in members.items():
+    for family, tests_of_family in members.items():
         size = sizes[family]
-        yield frozenset(some), math.ceil(len(some) / size) if size else 1
+        yield frozenset(tests_of_family), math.ceil(len(tests_of_family) / size) if size else 1
 
 
 def _name_of(row: Row, tests: Tests) -> _Family:
@@ -107,10 +111,10 @@ def _name_of(row: Row, tests: Tests) -> _Family:
 def _without_parts(
     families: Sequence[tuple[frozenset[_Test], int]],
 ) -> Iterator[tuple[frozenset[_Test], int]]:
-    """Yield families whose tests are not all in another one: the same, or a larger one."""
+    """Yield the families that are not a subset of another one; of equal ones, the first."""
     by_size = sorted(families, key=lambda family: -len(family[0]))
     larger: list[frozenset[_Test]] = []
     for tests, runs in by_size:
-        if not any(tests <= other for other in larger):
+        if not any(tests <= larger_family for larger_family in larger):
             larger.append(tests)
             yield tests, runs

@@ -8,7 +8,7 @@ from ngramscan.messages import counted
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
-    Measure,
+    MeasureWords,
     Row,
     finding,
     group_rows,
@@ -21,15 +21,17 @@ from ngramscan.reporting.sentences.sentence import Sentence
 
 _WHERE = ("dataset", "model", "group", "rule")
 _MOST_ROWS = 2
-"""Rows, or groups of them, that have sentences each."""
+"""Maximum rows, or groups of rows, with a sentence each."""
 _MOST_METHODS = 4
-_SELECTION = Measure("selection_accuracy", unit="%", limits=("selection_low", "selection_high"))
-_AGREE = Measure("agree", unit="%")
-_RIGHT_IF_SAME = Measure("accuracy_agree", unit="%")
-_BASELINE_ALONE = Measure("accuracy_baseline_differ", unit="%")
-_ADAPTIVE_ALONE = Measure("accuracy_adaptive_differ", unit="%")
-_ACCURACY = Measure("accuracy", unit="%")
-_TOKENS = Measure("mean_tokens")
+_SELECTION = MeasureWords(
+    "selection_accuracy", unit="%", limits=("selection_low", "selection_high")
+)
+_AGREE = MeasureWords("agree", unit="%")
+_RIGHT_IF_SAME = MeasureWords("accuracy_agree", unit="%")
+_BASELINE_ALONE = MeasureWords("accuracy_baseline_differ", unit="%")
+_ADAPTIVE_ALONE = MeasureWords("accuracy_adaptive_differ", unit="%")
+_ACCURACY = MeasureWords("accuracy", unit="%")
+_TOKENS = MeasureWords("mean_tokens")
 
 
 def _together_first(rows: Iterable[Row]) -> list[Row]:
@@ -38,7 +40,7 @@ def _together_first(rows: Iterable[Row]) -> list[Row]:
 
 
 def _noun(row: Row) -> str:
-    """Return what is counted: several models have an answer each to a problem."""
+    """Return the noun for what is counted: problems, or their pairs with several models."""
     return "pairs of a problem and a model" if row.get("model") == ALL else "problems"
 
 
@@ -55,10 +57,12 @@ def _say_outcome(row: Row) -> Iterator[Sentence]:
     where = scope_of(row, _WHERE)
     counts = [row.get(name) for name in ("n", "all_fail", "all_solve", "only_adaptive")]
     if None not in counts:
-        n, none, every, alone = (number(count) for count in counts if count is not None)
+        n, solved_by_none, solved_by_all, alone = (
+            number(count) for count in counts if count is not None
+        )
         methods = listed([adaptive, *baselines])
-        text = f"No method among {methods} solves {none} of {n} {_noun(row)}{where}; all solve"
-        yield finding(f"{text} {every}, and {adaptive} alone solves {alone}.")
+        text = f"No method among {methods} solves {solved_by_none} of {n} {_noun(row)}{where}"
+        yield finding(f"{text}; all solve {solved_by_all}, and {adaptive} alone solves {alone}.")
     if row.get("selection_accuracy") is not None:
         methods = listed(baselines, "or")
         text = f"Where {methods} is right but not every method is, {adaptive} is right in"
@@ -102,14 +106,14 @@ def _by_test(row: Row) -> str:
     wins, losses, alpha = (row.get(name) for name in ("wins_by_test", "losses_by_test", "alpha"))
     if wins is None or losses is None or alpha is None:
         return ", without a test"
-    found = f"{counted(wins, 'win')} and {counted(losses, 'loss', 'losses')}"
-    return f"; tests at a level of {number(alpha)} each, uncorrected, find {found}"
+    counts = f"{counted(wins, 'win')} and {counted(losses, 'loss', 'losses')}"
+    return f"; tests at a level of {number(alpha)} each, uncorrected, find {counts}"
 
 
 def say_efficiency(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `efficiency`: tokens and accuracy, and the frontier."""
-    known = known_rows(known_rows(rows, "accuracy"), "mean_tokens")
-    groups = group_rows(_together_first(known), *_WHERE)
+    costed = known_rows(known_rows(rows, "accuracy"), "mean_tokens")
+    groups = group_rows(_together_first(costed), *_WHERE)
     for group in [*groups.values()][:_MOST_ROWS]:
         order = sorted(group, key=lambda row: float(row["mean_tokens"]))
         costs = [_cost(row, is_first=row is order[0]) for row in order]
@@ -131,15 +135,15 @@ def _cost(row: Row, *, is_first: bool) -> str:
 
 
 def _say_frontier(group: Sequence[Row]) -> Iterator[Sentence]:
-    """Yield which methods no other one equals in both accuracy and tokens."""
+    """Yield the methods that no other one matches in both accuracy and tokens."""
     best = [row for row in group if row.get("on_frontier")]
     if len(group) < 2 or not best:
         return
     names = []
     for row in best:
         share = row.get("frontier_share")
-        known = "" if share is None else f" ({number(share, is_share=True)}% of resamples)"
-        names.append(f"{named(row['method'])}{known}")
+        resampled = "" if share is None else f" ({number(share, is_share=True)}% of resamples)"
+        names.append(f"{named(row['method'])}{resampled}")
     where = scope_of(group[0], _WHERE)
     yield finding(
         f"No other method equals {listed(names, 'or')} in both accuracy and tokens{where}."

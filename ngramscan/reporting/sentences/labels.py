@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import named, short_rule
 from ngramscan.reporting.sentences.phrases import (
-    Measure,
+    MeasureWords,
     Row,
     finding,
     group_rows,
@@ -21,8 +21,8 @@ from ngramscan.reporting.sentences.sentence import Sentence
 
 _MOST_JUDGES = 3
 _MOST_LABELS = 4
-_SHARE = Measure("share", unit="%")
-_COEFFICIENT = Measure("value", limits=("low", "high"))
+_SHARE = MeasureWords("share", unit="%")
+_COEFFICIENT = MeasureWords("value", limits=("low", "high"))
 _COEFFICIENTS = {
     "krippendorff_alpha": "Krippendorff's alpha",
     "fleiss_kappa": "Fleiss' kappa",
@@ -30,7 +30,7 @@ _COEFFICIENTS = {
     "weighted_kappa": "Weighted kappa",
 }
 """The names of coefficients, those of all judges first."""
-_UNANIMOUS = Measure("value", unit="%", limits=("low", "high"))
+_UNANIMOUS = MeasureWords("value", unit="%", limits=("low", "high"))
 
 
 def say_label_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -40,8 +40,10 @@ def say_label_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         order = sorted(group, key=lambda row: -float(row["share"]))
         shares = [f"{_label(row)} to {_SHARE.estimate(row)}" for row in order]
         first = order[0]
-        of = f"{counted(first['population'], 'output')}, estimated from {number(first['drawn'])}"
-        yield finding(f"{short_rule(rule)} gives {listed(shares, most=_MOST_LABELS)} of {of}.")
+        outputs = (
+            f"{counted(first['population'], 'output')}, estimated from {number(first['drawn'])}"
+        )
+        yield finding(f"{short_rule(rule)} gives {listed(shares, most=_MOST_LABELS)} of {outputs}.")
     yield from more_in_table(len(judges) - _MOST_JUDGES, "judge")
 
 
@@ -54,13 +56,13 @@ def say_agreement(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `agreement`: coefficients, then unanimous labels."""
     judges = [named(row["judges"]) for row in rows if row.get("statistic") == "share"]
     everyone = listed([*dict.fromkeys(judges)]) or "all judges"
-    known = known_rows(rows, "value")
+    computed = known_rows(rows, "value")
     for statistic in _COEFFICIENTS:
-        group = [row for row in known if row["statistic"] == statistic]
+        group = [row for row in computed if row["statistic"] == statistic]
         for row in group[:_MOST_JUDGES]:
             yield finding(_coefficient(row, everyone))
         yield from more_in_table(len(group) - _MOST_JUDGES, "pair", "judges")
-    for row in known:
+    for row in computed:
         if row["statistic"] == "unanimous":
             share = f"{_UNANIMOUS.estimate(row)} of {counted(row['items'], 'item')}"
             yield finding(f"All judges give the same label to {share}.")
@@ -90,5 +92,5 @@ def say_votes(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     if not labels:
         yield finding(f"No label has a majority of the votes on {items}: {lack}.")
         return
-    rest = f"; {lack}" if undecided else ""
-    yield finding(f"The label with the most votes is {listed(labels)} of {items}{rest}.")
+    tied = f"; {lack}" if undecided else ""
+    yield finding(f"The label with the most votes is {listed(labels)} of {items}{tied}.")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from ngramscan.messages import counted
 from ngramscan.reporting.sentences.differences import (
-    Difference,
+    DifferenceWords,
     Verbs,
     gaps_of_differences,
     is_shown,
@@ -42,12 +42,16 @@ _SCOPE = ("dataset", "model")
 
 def say_blend(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield which prompts' outputs have each method's markers, and which others have them, too."""
-    known = broadest(known_rows(rows, "share"))
-    groups = group_rows(known, *_SCOPE, "method")
+    with_share = broadest(known_rows(rows, "share"))
+    groups = group_rows(with_share, *_SCOPE, "method")
     for group in [*groups.values()][:MOST_NAMED]:
-        own = [row for row in group if row["has_method"]]
-        others = [row for row in group if not row["has_method"]]
-        text = _in_own(own) + _in_others(others, bool(own)) + scope_of(group[0], _SCOPE, known)
+        own_prompts = [row for row in group if row["has_method"]]
+        other_prompts = [row for row in group if not row["has_method"]]
+        text = (
+            _in_own(own_prompts)
+            + _in_others(other_prompts, bool(own_prompts))
+            + scope_of(group[0], _SCOPE, with_share)
+        )
         yield Sentence(f"{text}.", is_finding=True, has_interval=has_ends(group, "share"))
     yield from more_in_table(len(groups) - MOST_NAMED, "method")
 
@@ -60,8 +64,8 @@ def _in_own(rows: Sequence[Row]) -> str:
         f"{share_of(row)} of {'the outputs' if number == 0 else 'those'} of {named(row['prompt'])}"
         for number, row in enumerate(rows[:MOST_NAMED])
     ]
-    if (rest := len(rows) - MOST_NAMED) > 0:
-        texts[-1] += f" (and {counted(rest, 'further prompt')})"
+    if (n_further := len(rows) - MOST_NAMED) > 0:
+        texts[-1] += f" (and {counted(n_further, 'further prompt')})"
     return f"{named(rows[0]['method'])}'s markers are in {listed(texts)}"
 
 
@@ -81,43 +85,43 @@ def _in_others(rows: Sequence[Row], has_own: bool) -> str:
 
 def say_confusion(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Yield where the markers of each method are most frequent though the prompt lacks it."""
-    known = broadest(known_rows(rows, "share"))
+    with_share = broadest(known_rows(rows, "share"))
     texts: list[str] = []
-    for group in group_rows(known, "method").values():
+    for group in group_rows(with_share, "method").values():
         others = [row for row in group if not row["has_method"]]
         if not others or not any(row["has_method"] for row in group):
             continue
         most = max(others, key=lambda row: row["share"])
-        found = "no output"
+        where = "no output"
         if most["share"]:
-            found = f"at most {share_of(most)} of the outputs ({named(most['prompt'])})"
+            where = f"at most {share_of(most)} of the outputs ({named(most['prompt'])})"
         markers = "in" if texts else "markers are in"
-        texts.append(f"{named(most['method'])}'s {markers} {found}")
+        texts.append(f"{named(most['method'])}'s {markers} {where}")
     if texts:
         text = f"With prompts that lack the method, {listed(texts[:MOST_NAMED])}."
-        yield Sentence(text, is_finding=True, has_interval=has_ends(known, "share"))
+        yield Sentence(text, is_finding=True, has_interval=has_ends(with_share, "share"))
 
 
 def say_presence(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the most frequent marker of each method, those that occur nowhere, and generic ones."""
-    known = broadest(known_rows(rows, "share"))
-    methods = [*group_rows(known, "method").values()]
+    with_share = broadest(known_rows(rows, "share"))
+    methods = [*group_rows(with_share, "method").values()]
     for group in methods[:MOST_NAMED]:
-        if own := [row for row in group if row["has_method"] and row["share"]]:
-            row = max(own, key=lambda row: row["share"])
+        if own_present := [row for row in group if row["has_method"] and row["share"]]:
+            row = max(own_present, key=lambda row: row["share"])
             first = f"{named(row['method'])}'s most frequent marker is {quoted(row['pattern'])}"
             text = f"{first}: in {share_of(row)} of the outputs of {named(row['prompt'])}"
-            text += scope_of(row, _SCOPE, known)
+            text += scope_of(row, _SCOPE, with_share)
             yield Sentence(f"{text}.", is_finding=True, has_interval=has_ends([row], "share"))
-    patterns = group_rows(known, "method", "pattern")
+    patterns = group_rows(with_share, "method", "pattern")
     if absent := sum(not any(row["share"] for row in group) for group in patterns.values()):
-        some = f"{number(absent)} of {counted(len(patterns), 'pattern')}"
-        yield Sentence(f"{some} {'occurs' if absent == 1 else 'occur'} nowhere.")
-    generic = dict.fromkeys(quoted(row["pattern"]) for row in known if row.get("generic"))
+        share = f"{number(absent)} of {counted(len(patterns), 'pattern')}"
+        yield Sentence(f"{share} {'occurs' if absent == 1 else 'occur'} nowhere.")
+    generic = dict.fromkeys(quoted(row["pattern"]) for row in with_share if row.get("generic"))
     if generic:
         names = [*generic][:MOST_NAMED]
-        if (rest := len(generic) - MOST_NAMED) > 0:
-            names.append(counted(rest, "other"))
+        if (n_others := len(generic) - MOST_NAMED) > 0:
+            names.append(counted(n_others, "other"))
         yield Sentence(f"Frequent without their method as well, so no sign of it: {listed(names)}.")
 
 
@@ -126,15 +130,15 @@ def say_retention(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
 
     A few comparisons have a sentence each.
     """
-    known = known_rows(rows, "difference")
-    shares = known_rows(known_rows(known, "share_alone"), "share_with")
-    if len(shares) < len(known) or len(known) > MOST_NAMED:
+    compared = known_rows(rows, "difference")
+    shares = known_rows(known_rows(compared, "share_alone"), "share_with")
+    if len(shares) < len(compared) or len(compared) > MOST_NAMED:
         yield from _RETENTION.say(rows, alpha)
         return
-    for row in known:
-        text = f"{_kept(row)}{scope_of(row, _SCOPE, known)}: {_judged(row, alpha)}."
+    for row in compared:
+        text = f"{_kept(row)}{scope_of(row, _SCOPE, compared)}: {_judged(row, alpha)}."
         yield replace(finding(text), is_claim=True)
-    for text in gaps_of_differences(rows, known):
+    for text in gaps_of_differences(rows, compared):
         yield Sentence(text)
 
 
@@ -149,13 +153,13 @@ def _judged(row: Row, alpha: float) -> str:
     """Return whether outputs lose the markers, with the difference and the number of pairs."""
     facts = ", ".join(filter(None, (points_and_p(row), n_of(row, "pairs"))))
     if is_shown(row, alpha):
-        which = "fewer outputs keep them" if row["difference"] < 0 else "more outputs have them"
-        return f"{which}, {facts}"
-    which = "difference" if row["difference"] > 0 else "loss"
-    return f"no {which} is shown, {facts}{why_not(row, alpha)}"
+        change = "fewer outputs keep them" if row["difference"] < 0 else "more outputs have them"
+        return f"{change}, {facts}"
+    change = "difference" if row["difference"] > 0 else "loss"
+    return f"no {change} is shown, {facts}{why_not(row, alpha)}"
 
 
-_RETENTION = Difference(
+_RETENTION = DifferenceWords(
     ("dataset", "model"),
     lambda row: (f"Outputs of {named(row['prompt_with'])}", f"those of {named(row['prefix'])}"),
     lambda row: Verbs(
@@ -170,20 +174,22 @@ _RETENTION = Difference(
 
 def say_isolation(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield how often markers are in outputs of their own prompts and of others."""
-    known = [row for row in broadest(rows) if row.get("ratio") is not None]
-    by_ratio = sorted(known, key=lambda row: row["ratio"])
+    with_ratio = [row for row in broadest(rows) if row.get("ratio") is not None]
+    by_ratio = sorted(with_ratio, key=lambda row: row["ratio"])
     for row in by_ratio[:MOST_NAMED]:
-        own, others = row.get("share_own"), row.get("share_others")
+        own_share, other_share = row.get("share_own"), row.get("share_others")
         ratio = f"{number(row['ratio'])}{interval_of(row, 'ratio')}"
-        method, scope = named(row["method"]), scope_of(row, _SCOPE, known)
+        method, scope = named(row["method"]), scope_of(row, _SCOPE, with_ratio)
         text = (
             f"{method}'s markers are {ratio} times as frequent with its own prompts as with others"
         )
-        if own is not None and others is not None:
-            text = f"{method}'s markers are in {share_text(own)}% of the outputs of its own prompts"
-            text += f" and in {share_text(others)}% of others (ratio {ratio}"
+        if own_share is not None and other_share is not None:
+            text = f"{method}'s markers are in {share_text(own_share)}% of the outputs"
+            text += (
+                f" of its own prompts and in {share_text(other_share)}% of others (ratio {ratio}"
+            )
             # A share of 0 has no ratio; the row has that of half an output more.
-            text += ", with half an output added)" if 0 in {own, others} else ")"
+            text += ", with half an output added)" if 0 in {own_share, other_share} else ")"
         yield Sentence(f"{text}{scope}.", is_finding=True, has_interval=has_ends([row], "ratio"))
-    if rest := [row["method"] for row in by_ratio[MOST_NAMED:]]:
-        yield Sentence(f"The ratio is at least as large for {most_of(rest, 'method')}.")
+    if other_methods := [row["method"] for row in by_ratio[MOST_NAMED:]]:
+        yield Sentence(f"The ratio is at least as large for {most_of(other_methods, 'method')}.")

@@ -52,7 +52,7 @@ def named(name: object) -> str:
 
 
 def corpus(index: object) -> str:
-    """Return the name of a corpus in a sentence, or what stands for all of them."""
+    """Return the name of a corpus in a sentence, or a phrase for all corpora together."""
     if index is None or index == "":
         return "a corpus without a name"
     return _TOGETHER["index"] if index == UNION else named(index)
@@ -68,14 +68,20 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
 
     Names that all of several `rows` share are left out, except rules: they say what a score is.
     """
-    wanted = {name: row[name] for name in columns if row.get(name) not in {None, ""}}
+    named_values = {name: row[name] for name in columns if row.get(name) not in {None, ""}}
     if rows:
-        wanted = {name: value for name, value in wanted.items() if _is_telling(name, value, rows)}
+        named_values = {
+            name: value for name, value in named_values.items() if _is_telling(name, value, rows)
+        }
     text = last = ""
-    for column in sorted(wanted, key=_place_of):
+    for column in sorted(named_values, key=_place_of):
         preposition = _PREPOSITIONS.get(column, f" with {column.replace('_', ' ')}")
-        name = short_rule(wanted[column]) if column in _ALWAYS_NAMED else named(wanted[column])
-        if wanted[column] in {ALL, UNION}:
+        name = (
+            short_rule(named_values[column])
+            if column in _ALWAYS_NAMED
+            else named(named_values[column])
+        )
+        if named_values[column] in {ALL, UNION}:
             name = _TOGETHER.get(column, name)
         text += f" and {name}" if preposition == last else f"{preposition} {name}"
         last = preposition
@@ -84,8 +90,8 @@ def scope_of(row: Row, columns: Iterable[str], rows: Sequence[Row] = ()) -> str:
 
 def _place_of(column: str) -> int:
     """Return the place of a column's name in a sentence; rules come last."""
-    known = [*_PREPOSITIONS]
-    return known.index(column if column in known else "index")
+    columns = [*_PREPOSITIONS]
+    return columns.index(column if column in columns else "index")
 
 
 def _is_number(text: str) -> bool:
@@ -97,7 +103,7 @@ def _is_number(text: str) -> bool:
 
 
 def _is_telling(column: str, name: object, rows: Sequence[Row]) -> bool:
-    """Tell whether a name is said: it may be that of all rows."""
+    """Tell whether a sentence needs a name: not if all rows have it."""
     if len(rows) == 1 or column in _ALWAYS_NAMED:
         return True
-    return any(other.get(column) != name for other in rows)
+    return any(row.get(column) != name for row in rows)

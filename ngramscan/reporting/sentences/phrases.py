@@ -18,32 +18,32 @@ from ngramscan.reporting.sentences.sentence import Sentence
 
 Row = Mapping[str, Any]
 ALPHA = 0.05
-"""The level of a page: it has a false claim in at most one of twenty cases."""
+"""The familywise level of a page: at most one in twenty has a false claim."""
 _QUOTED = re.compile("“[^”]*”")
 _MOST_LISTED = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class MeasureWords:
     """A column that is put into words, with its interval."""
 
     value: str
     unit: str = ""
-    """`%` or ` points`: the value is a fraction."""
+    """`%` or ` points` if the value is a fraction."""
     limits: tuple[str, str] | None = None
-    """The columns of its interval; None: `VALUE_low` and `VALUE_high`."""
+    """The columns of its interval; None for `VALUE_low` and `VALUE_high`."""
 
     def text(self, value: float) -> str:
         """Return a value without its unit."""
         return number(value, is_share=bool(self.unit))
 
     def interval(self, row: Row) -> tuple[float | None, float | None]:
-        """Return the limits of a row; None: unknown, or there is none on that side."""
+        """Return the limits of a row, each None if unknown or unbounded."""
         low, high = self.limits or (f"{self.value}_low", f"{self.value}_high")
         return row.get(low), row.get(high)
 
     def ends(self, row: Row) -> str:
-        """Return the limits of a row in words; nothing where there is no interval."""
+        """Return the limits of a row in words; empty without an interval."""
         limits, unit = self.interval(row), self.unit.removesuffix(" points")
         if limits in {(None, None), (row[self.value],) * 2}:
             return ""
@@ -67,12 +67,12 @@ def finding(text: str) -> Sentence:
 
 def listed(texts: Sequence[str], last: str = "and", most: int = _MOST_LISTED) -> str:
     """Return texts as a list in words: `a, b and c`, at most some of them."""
-    shown = [*texts[:most]]
+    items = [*texts[:most]]
     if (others := len(texts) - most) > 0:
-        shown.append(counted(others, "other"))
-    if len(shown) < 2:
-        return "".join(shown)
-    return f"{', '.join(shown[:-1])} {last} {shown[-1]}"
+        items.append(counted(others, "other"))
+    if len(items) < 2:
+        return "".join(items)
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
 def ordinal(n: int) -> str:
@@ -83,13 +83,13 @@ def ordinal(n: int) -> str:
     return f"{number(n)}{ending}"
 
 
-def more_in_table(n: int, noun: str, of: str = "") -> Iterator[Sentence]:
-    """Yield how many things of a kind have no sentence, if there are any: `2 pairs of methods`."""
-    of = f" of {of}" if of else ""
+def more_in_table(n: int, noun: str, group: str = "") -> Iterator[Sentence]:
+    """Yield how many things have no sentence, if any: `2 further pairs of methods`."""
+    group = f" of {group}" if group else ""
     if n == 1:
-        yield Sentence(f"The table has one further {noun}{of}.")
+        yield Sentence(f"The table has one further {noun}{group}.")
     elif n > 1:
-        yield Sentence(f"The table has {number(n)} further {noun}s{of}.")
+        yield Sentence(f"The table has {number(n)} further {noun}s{group}.")
 
 
 def p_of(p: float) -> str:
@@ -105,10 +105,10 @@ def known_rows(rows: Iterable[Row], column: str) -> list[Row]:
 
 def group_rows(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:
     """Return the rows with the same values in some columns."""
-    found: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
-        found[tuple(row.get(column) for column in columns)].append(row)
-    return found
+        groups[tuple(row.get(column) for column in columns)].append(row)
+    return groups
 
 
 def level_text(alpha: float) -> str:

@@ -19,15 +19,15 @@ from ngramscan.reporting.sentences.sentence import Sentence
 _WHERE = ("dataset", "model", "rule")
 _CURVE = (*_WHERE, "baseline", "treatment", "epochs", "difference")
 _MOST_PLANS = 3
-"""Plans that have a sentence each."""
+"""Maximum plans with a sentence each."""
 
 
 def say_plans(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `plan`: how many problems each needs."""
-    known = known_rows(known_rows(rows, "difference"), "target_power")
-    for row in known[:_MOST_PLANS]:
+    computed = known_rows(known_rows(rows, "difference"), "target_power")
+    for row in computed[:_MOST_PLANS]:
         yield finding(f"{_needed(row)}{_at_hand(row)}.")
-    yield from more_in_table(len(known) - _MOST_PLANS, "plan")
+    yield from more_in_table(len(computed) - _MOST_PLANS, "plan")
 
 
 def _needed(row: Row) -> str:
@@ -43,7 +43,7 @@ def _needed(row: Row) -> str:
 
 
 def _at_hand(row: Row) -> str:
-    """Return what the problems at hand show."""
+    """Return the power of the available problems, and the difference that they can show."""
     n, power, detectable = (row.get(name) for name in ("n", "power", "detectable"))
     if n is None or (power is None and detectable is None):
         return ""
@@ -58,8 +58,10 @@ def _at_hand(row: Row) -> str:
 
 def say_power(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `plan --curve`: the ends of each curve."""
-    known = [row for row in known_rows(rows, "power") if None not in (row["n"], row["difference"])]
-    curves = group_rows(known, *_CURVE)
+    computed = [
+        row for row in known_rows(rows, "power") if None not in (row["n"], row["difference"])
+    ]
+    curves = group_rows(computed, *_CURVE)
     for curve in [*curves.values()][:_MOST_PLANS]:
         first, last = (choose(curve, key=lambda row: float(row["n"])) for choose in (min, max))
         problems = counted(first["n"], "problem")

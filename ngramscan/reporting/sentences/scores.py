@@ -39,11 +39,11 @@ def say_scores(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         methods = group_rows(group, "method")
         text = f"By {named(rule)}, {_rights(group)}"
         if 1 < len(methods) <= MOST_NAMED:
-            each = (
-                f"{_right(some)} of {number(len(some))} of {named(method)}"
-                for (method,), some in methods.items()
+            parts = (
+                f"{_right(rows_of_method)} of {number(len(rows_of_method))} of {named(method)}"
+                for (method,), rows_of_method in methods.items()
             )
-            text += f" ({', '.join(each)})"
+            text += f" ({', '.join(parts)})"
         yield Sentence(f"{text}{_without_value(group)}.")
     yield from more_in_table(len(groups) - MOST_NAMED, "rule")
 

@@ -1,4 +1,4 @@
-"""A sentence about rows, and what a page has to know of it."""
+"""A sentence about rows, and the facts about it that a page needs."""
 
 from __future__ import annotations
 

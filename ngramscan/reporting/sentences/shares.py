@@ -15,9 +15,9 @@ MOST_NAMED = 3
 
 
 def share_text(share: float) -> str:
-    """Return a share in percent without its sign: in whole ones from 10 to 99.
+    """Return a share in percent without the sign: as a whole number from 10 to 99.
 
-    Neither 0 nor 100 is said of a share that is only close to it.
+    A share that is only close to 0 or 100 is not rounded to it.
     """
     value = round(100 * share, 9)
     if 10 <= value <= 99:
@@ -48,7 +48,7 @@ def has_ends(rows: Iterable[Row], column: str) -> bool:
 
 
 def most_of(names: Sequence[object], noun: str) -> str:
-    """Return the first names as words, and how many others there are."""
+    """Return the first names as a list in words, and the number of others."""
     texts = [named(name) for name in names[:MOST_NAMED]]
     if (others := len(names) - MOST_NAMED) > 0:
         texts.append(counted(others, f"other {noun}"))
@@ -67,13 +67,13 @@ def _breadth(row: Row) -> int:
 
 
 def against(first: float | None, second: float | None) -> str:
-    """Return two shares in words, as `83% against 92%`; empty: one of them is not known."""
+    """Return two shares in words, as `83% against 92%`; empty if one of them is unknown."""
     if first is None or second is None:
         return ""
     return f"{share_text(first)}% against {share_text(second)}%"
 
 
 def n_of(row: Row, column: str) -> str:
-    """Return how many values were compared; empty: it is not known."""
+    """Return the number of compared values; empty if unknown."""
     n = row.get(column)
     return "" if n is None else f"n = {number(n)}"

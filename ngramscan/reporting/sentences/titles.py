@@ -34,29 +34,29 @@ class _Subject(NamedTuple):
 def title_of(results: Iterable[Results]) -> str:
     """Return the title of a page of some results, those that matter most first."""
     families: dict[str, list[Results]] = defaultdict(list)
-    for one in results:
-        families[_SUBJECTS[one.kind.name].family].append(one)
+    for result in results:
+        families[_SUBJECTS[result.kind.name].family].append(result)
     first, *others = [_describe(family) for family in [*families.values()][:_MOST_SUBJECTS]]
     text, begins_with_name = first
     if not begins_with_name or text.split(" ")[0] in _IN_WORDS:
         text = f"{text[0].upper()}{text[1:]}"
-    return "; ".join([text, *(other for other, _ in others)])
+    return "; ".join([text, *(description for description, _ in others)])
 
 
 def _describe(family: Sequence[Results]) -> tuple[str, bool]:
-    """Return what the rows of a family are about, and whether this begins with a name."""
+    """Return the subject of a family's rows, and whether it begins with a name."""
     order = [*_SUBJECTS]
-    subject = _SUBJECTS[min((one.kind.name for one in family), key=order.index)]
-    text = subject.describe([row for one in family for row in one.rows])
-    if left := [one for one in family if one.left_out]:
-        text += f" (the first {number(len(left[0].rows))} rows)"
+    subject = _SUBJECTS[min((result.kind.name for result in family), key=order.index)]
+    text = subject.describe([row for result in family for row in result.rows])
+    if shortened := [result for result in family if result.left_out]:
+        text += f" (the first {number(len(shortened[0].rows))} rows)"
     return text, subject.begins_with_name
 
 
-def amount(n: int, one: str, several: str = "") -> str:
+def amount(n: int, singular: str, several: str = "") -> str:
     """Return a number of things, in words up to twelve."""
-    said = _IN_WORDS[n] if n < len(_IN_WORDS) else number(n)
-    return f"{said} {plural(n, one, several)}"
+    in_words = _IN_WORDS[n] if n < len(_IN_WORDS) else number(n)
+    return f"{in_words} {plural(n, singular, several)}"
 
 
 def _values(rows: Sequence[Row], *columns: str) -> list[str]:
@@ -65,12 +65,12 @@ def _values(rows: Sequence[Row], *columns: str) -> list[str]:
     return [str(name) for name in names if name not in {None, "", ALL}]
 
 
-def _names(rows: Sequence[Row], columns: Sequence[str], one: str, several: str) -> str:
-    """Return a few names, or the number of many; empty: there are none."""
+def _names(rows: Sequence[Row], columns: Sequence[str], singular: str, plural: str) -> str:
+    """Return a few names, or the number of many; empty without names."""
     names = _values(rows, *columns)
     if len(names) <= _MOST_NAMED:
         return listed([named(name) for name in names])
-    return amount(len(names), one, several)
+    return amount(len(names), singular, plural)
 
 
 def _after(preposition: str, names: str) -> str:
@@ -88,9 +88,9 @@ def _corpora(rows: Sequence[Row]) -> str:
 def _where(rows: Sequence[Row]) -> str:
     """Return the benchmarks and the models: ` on FinanceMath with three models`."""
     models = _values(rows, "model")
-    many = named(models[0]) if len(models) == 1 else amount(len(models), "model")
+    model_names = named(models[0]) if len(models) == 1 else amount(len(models), "model")
     benchmarks = _names(rows, ("dataset",), "benchmark", "benchmarks")
-    return _after("on", benchmarks) + (_after("with", many) if models else "")
+    return _after("on", benchmarks) + (_after("with", model_names) if models else "")
 
 
 def _phrases(rows: Sequence[Row]) -> str:
@@ -109,7 +109,7 @@ def _say_totals(rows: Sequence[Row]) -> str:
 
 
 def _say_entries(rows: Sequence[Row]) -> str:
-    """Return how many questions were looked for, and where."""
+    """Return the number of questions, and the corpora that were searched."""
     ids = len(_values(rows, "id")) or max((row.get("entries") or 0 for row in rows), default=0)
     questions = amount(ids, "question") if ids else "questions"
     benchmarks = _names(rows, ("dataset",), "benchmark", "benchmarks")
@@ -148,7 +148,7 @@ def _say_scores(rows: Sequence[Row]) -> str:
 
 
 def _say_comparisons(rows: Sequence[Row]) -> str:
-    """Return `f-1 against cot and pot`; if all were compared with all, their names."""
+    """Return `f-1 against cot and pot`; if all were compared with each other, their names."""
     treatments, baselines = (set(_values(rows, name)) for name in ("treatment", "baseline"))
     if treatments & baselines or not (treatments and baselines):
         methods = _names(rows, ("treatment", "baseline"), "method", "methods") or "two methods"
@@ -171,9 +171,9 @@ def _say_outcomes(rows: Sequence[Row]) -> str:
     methods = dict.fromkeys(_values(rows, "adaptive", "treatment", "baseline"))
     for names in _values(rows, "baselines"):
         methods |= dict.fromkeys(names.split(", "))
-    few = listed([named(name) for name in methods])
-    many = few if len(methods) <= _MOST_NAMED else amount(len(methods), "method")
-    return f"joint outcomes{_after('of', many)}{_where(rows)}"
+    all_names = listed([named(name) for name in methods])
+    names_or_number = all_names if len(methods) <= _MOST_NAMED else amount(len(methods), "method")
+    return f"joint outcomes{_after('of', names_or_number)}{_where(rows)}"
 
 
 def _say_costs(rows: Sequence[Row]) -> str:

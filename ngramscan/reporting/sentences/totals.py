@@ -1,8 +1,9 @@
 """Whose phrases are more frequent: totals of methods, and ratios of two methods.
 
-Ratios of sums depend on the lengths of the lists, so nothing is said of them. A ratio of geometric
-means has an interval over phrases that were chosen by hand, and no p-value that could be adjusted
-for the number of ratios: sentences say which intervals have 1, and claim nothing by the others.
+Ratios of sums depend on the lengths of the lists, so sentences leave them out. The interval of a
+ratio of geometric means is over phrases that were chosen by hand, and it has no p-value that could
+be adjusted for the number of ratios: sentences say which intervals include 1, and claim nothing
+about the others.
 """
 
 from __future__ import annotations
@@ -27,39 +28,39 @@ _COMPARED: Mapping[str, tuple[str, str]] = {
 """Words on a ratio of two methods: those before the ratio, and those after it."""
 _PER_MILLION = ("documents_per_million", "token_documents_per_million")
 LEAST_DOCUMENTS = 1_000
-"""In a smaller corpus a rate per million documents says nothing."""
+"""Minimum documents of a corpus for a meaningful rate per million."""
 _PER_PHRASE = ("ratio_of_geometric_means", "token_ratio_of_geometric_means")
 
 
 def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `totals`."""
     chosen = [row for row in _wholes(rows) if row.get("tiers") == _tiers_of(rows)]
-    found = [
+    statements = [
         *_say_ratios(chosen),
         *_say_per_million(chosen),
         *_say_per_phrase(chosen),
         *_say_largest(chosen),
     ]
-    if not found:
-        found.append(Sentence("No two methods are compared in these totals."))
-    yield from found
+    if not statements:
+        statements.append(Sentence("No two methods are compared in these totals."))
+    yield from statements
 
 
 def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield the totals of corpora, without those of one kind of phrases beside others of all."""
+    """Yield the totals of corpora; those of one kind of phrases only if there are no others."""
     of_corpora = [row for row in rows if is_one_corpus(row.get("index"))]
     names = ("index", "tiers", "method", "versus")
     for group in group_rows(of_corpora, *names).values():
         # The kind of the whole list is that of all its statistics, known or not.
-        whole = min(str(row.get("kind") or "") for row in group)
-        yield from (row for row in group if str(row.get("kind") or "") == whole)
+        whole_kind = min(str(row.get("kind") or "") for row in group)
+        yield from (row for row in group if str(row.get("kind") or "") == whole_kind)
 
 
 def _tiers_of(rows: Sequence[Row]) -> object:
     """Return the tiers that sentences are about: the two together, or the first ones."""
-    known = [row.get("tiers") for row in rows if row.get("versus") is not None]
-    known = known or [row.get("tiers") for row in rows if is_one_corpus(row.get("index"))]
-    return _ALL_TIERS if _ALL_TIERS in known else next(iter(known), None)
+    tiers = [row.get("tiers") for row in rows if row.get("versus") is not None]
+    tiers = tiers or [row.get("tiers") for row in rows if is_one_corpus(row.get("index"))]
+    return _ALL_TIERS if _ALL_TIERS in tiers else next(iter(tiers), None)
 
 
 def _of_tiers(row: Row) -> str:
@@ -82,11 +83,11 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
         first = [row for row in ratios if row.get("index") == index]
         by_method = [*group_rows(first, "method").values()]
         by_method.sort(key=lambda group: -max(row["value"] for row in group))
-        said = "; ".join(_of_method(statistic, group) for group in by_method)
+        text_of_methods = "; ".join(_of_method(statistic, group) for group in by_method)
         if not any(row["value"] for row in first):
-            said = f"N{said.removeprefix('n')}"
+            text_of_methods = f"N{text_of_methods.removeprefix('n')}"
         per_phrase = _in_short(rows, index)
-        text = f"{said} in {corpus(index)} ({_of_tiers(ratios[0])}){per_phrase}."
+        text = f"{text_of_methods} in {corpus(index)} ({_of_tiers(ratios[0])}){per_phrase}."
         yield Sentence(text, is_finding=True, has_interval="[" in text)
         yield from _say_elsewhere(first, [row for row in ratios if row.get("index") != index])
 
@@ -106,14 +107,14 @@ def _of_method(statistic: str, rows: Sequence[Row]) -> str:
 
 
 def _undecided(row: Row) -> str:
-    """Return that an estimated ratio shows no difference; nothing if it is exact, or shows one."""
+    """Return that an estimated ratio shows no difference; empty if it is exact, or shows one."""
     low, high = row.get("low"), row.get("high")
     is_exact = low is None or low == high
     return "" if is_exact or not _has_one(row) else " (no difference is shown)"
 
 
 def _times(row: Row) -> str:
-    """Return how many times; nothing for exactly once."""
+    """Return how many times; empty for exactly once."""
     text = _ratio(row)
     return "" if text == "1" else f"{text} times "
 
@@ -135,7 +136,7 @@ def _ratio(row: Row) -> str:
 
 
 def _say_elsewhere(first: Sequence[Row], rows: Sequence[Row]) -> Iterator[Sentence]:
-    """Say between which ratios other corpora are, and where another method is ahead."""
+    """Give the range of ratios in other corpora, and those where the other method is ahead."""
     if not rows:
         return
     sides = {(row.get("method"), row.get("versus")): row["value"] >= 1 for row in first}
@@ -157,9 +158,9 @@ def _range(rows: Sequence[Row]) -> str:
 
 
 def _otherwise(is_above: bool, rows: Sequence[Row]) -> str:
-    """Return in which corpora a ratio is on the other side of 1; nothing if in none.
+    """Return the corpora in which a ratio is on the other side of 1; empty if there are none.
 
-    An estimated ratio is there only if all of its interval is.
+    An estimated ratio counts only if its whole interval is there.
     """
     others = [row for row in rows if _is_beyond(row, not is_above)]
     if not others:
@@ -192,9 +193,10 @@ def _say_per_million(rows: Sequence[Row]) -> Iterator[Sentence]:
         if not first or _documents_of(first[0], rows) < LEAST_DOCUMENTS:
             continue
         by_rate = sorted(first, key=lambda row: -row["value"])
-        what = "an n-gram of tokens" if statistic.startswith("token") else "a phrase"
+        is_of_tokens = statistic.startswith("token")
+        have_one = "have an n-gram of tokens" if is_of_tokens else "have a phrase"
         texts = [
-            f"{_ratio(row)} {f'have {what}' if place == 0 else 'one'} of {_name(row.get('method'))}"
+            f"{_ratio(row)} {have_one if place == 0 else 'one'} of {_name(row.get('method'))}"
             for place, row in enumerate(by_rate[:_MOST_SHARES])
         ]
         where = f"Per million documents of {corpus(index)} ({_of_tiers(first[0])})"
@@ -203,7 +205,7 @@ def _say_per_million(rows: Sequence[Row]) -> Iterator[Sentence]:
 
 
 def _documents_of(rate: Row, rows: Sequence[Row]) -> float:
-    """Return the number of all documents, by a total and its rate; 0: it is unknown."""
+    """Return the number of all documents, from a total and its rate; 0 if unknown."""
     names = ("index", "method", "kind")
     counts = [
         row["value"]
@@ -223,16 +225,16 @@ def _say_per_phrase(rows: Sequence[Row]) -> Iterator[Sentence]:
         if not ratios:
             continue
         row = ratios[0]
-        over = "over n-grams of tokens" if statistic.startswith("token") else "per phrase"
+        basis = "over n-grams of tokens" if statistic.startswith("token") else "per phrase"
         pair = f"{_name(row.get('method'))} : {_name(row.get('versus'))}"
-        said = f"The ratio of geometric means, {over}, {pair} is {_ratio(row)}"
-        said += f" in {corpus(row.get('index'))} ({_of_tiers(row)})"
-        text = f"{said}{_judged(ratios)}."
+        ratio_text = f"The ratio of geometric means, {basis}, {pair} is {_ratio(row)}"
+        ratio_text += f" in {corpus(row.get('index'))} ({_of_tiers(row)})"
+        text = f"{ratio_text}{_judged(ratios)}."
         yield Sentence(text, is_finding="[" in text, has_interval="[" in text)
 
 
 def _in_short(rows: Sequence[Row], index: object) -> str:
-    """Return that phrase by phrase no difference is shown in a corpus; nothing if one may be."""
+    """Return that phrase by phrase no difference is shown in a corpus; empty if one may be."""
     ratios = [
         row
         for row in known_rows(rows, "low")
@@ -244,19 +246,19 @@ def _in_short(rows: Sequence[Row], index: object) -> str:
 
 
 def _judged(ratios: Sequence[Row]) -> str:
-    """Return what the intervals of some ratios say of a ratio of 1."""
-    known = [row for row in ratios if row.get("low") is not None]
-    if not known:
+    """Return whether the intervals of some ratios include 1."""
+    with_limits = [row for row in ratios if row.get("low") is not None]
+    if not with_limits:
         return ", without an interval"
-    with_one = sum(_has_one(row) for row in known)
-    if len(known) == 1:
+    with_one = sum(_has_one(row) for row in with_limits)
+    if len(with_limits) == 1:
         if with_one:
             return ": no difference is shown"
         return "; the phrases are not a random sample, so nothing is claimed"
-    if with_one == len(known):
-        every = "both" if len(known) == 2 else f"all {number(len(known))}"
-        return f"; {every} intervals include 1: no difference is shown"
-    n = f"{number(with_one)} of {counted(len(known), 'interval')}"
+    if with_one == len(with_limits):
+        intervals = "both" if len(with_limits) == 2 else f"all {number(len(with_limits))}"
+        return f"; {intervals} intervals include 1: no difference is shown"
+    n = f"{number(with_one)} of {counted(len(with_limits), 'interval')}"
     verb = "includes" if with_one == 1 else "include"
     return f"; {n} {verb} 1, and nothing is claimed by the others, which are not adjusted"
 
@@ -269,7 +271,7 @@ def _has_one(row: Row) -> bool:
 def largest_share(of_one: Mapping[str, Row]) -> float | None:
     """Return the largest phrase's share of a method's occurrences, each place counted once.
 
-    None: it is unknown, or the phrase is an end of environments, whose places don't count.
+    None if it is unknown, or if the phrase ends environments, whose places don't count.
     """
     count, union = (
         of_one.get(statistic, {}).get("value")
@@ -289,8 +291,8 @@ def _say_largest(rows: Sequence[Row]) -> Iterator[Sentence]:
         share, phrase = largest_share(of_one), of_one.get("largest_pattern_share", {}).get("note")
         if share is None or not phrase:
             continue
-        said = f"{quoted(phrase)} makes {number(share, is_share=True)}% of {_name(method)}'s"
-        texts.setdefault(index, []).append(said)
+        share_text = f"{quoted(phrase)} makes {number(share, is_share=True)}% of {_name(method)}'s"
+        texts.setdefault(index, []).append(share_text)
     for index, said_of_index in [*texts.items()][:1]:
         listed_texts = ", ".join(said_of_index[:_MOST_SHARES])
         yield Sentence(f"In {corpus(index)}, {listed_texts} occurrences.")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import UNION
-from ngramscan.reporting.sentences.differences import Difference, Verbs
+from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, listed, number
 from ngramscan.reporting.sentences.sentence import Sentence
@@ -28,20 +28,20 @@ _OUTPUT = ("index", "dataset", "model", "prompt", "id")
 
 
 def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
-    """Yield which share of the words of outputs a corpus has, by prompt, and the longest span."""
-    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
-    for (index,), group in _by_corpus(every):
+    """Yield the share of outputs' words that are in a corpus, by prompt, and the longest span."""
+    all_kinds = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
+    for (index,), group in _by_corpus(all_kinds):
         shares = [
             (prompt, share)
-            for (prompt,), some in group_rows(group, "prompt").items()
-            if (share := _share_of_words(some)) is not None
+            for (prompt,), rows_of_prompt in group_rows(group, "prompt").items()
+            if (share := _share_of_words(rows_of_prompt)) is not None
         ]
         if shares:
             unit, least = _unit(group[0]), group[0].get("min_words")
             span = "spans" if least is None else f"spans of at least {number(least)} {unit}"
             text = f"{_covered(shares, unit)} are in {span} that occur verbatim in {corpus(index)}"
             yield Sentence(f"{text}{_longest(group, unit)}.")
-    if unknown := len(every) - len(known_rows(every, "coverage")):
+    if unknown := len(all_kinds) - len(known_rows(all_kinds, "coverage")):
         verb = "is" if unknown == 1 else "are"
         yield Sentence(f"{counted(unknown, 'output')} without words to look for {verb} left out.")
 
@@ -58,9 +58,9 @@ def _unit(row: Row) -> str:
 
 def _share_of_words(rows: Sequence[Row]) -> float | None:
     """Return the share of all words of some outputs that are in spans."""
-    known = [row for row in known_rows(rows, "coverage") if row.get("words")]
-    words = sum(row["words"] for row in known)
-    return sum(row["coverage"] * row["words"] for row in known) / words if words else None
+    measured = [row for row in known_rows(rows, "coverage") if row.get("words")]
+    words = sum(row["words"] for row in measured)
+    return sum(row["coverage"] * row["words"] for row in measured) / words if words else None
 
 
 def _covered(shares: Sequence[tuple[object, float]], unit: str) -> str:
@@ -72,43 +72,43 @@ def _covered(shares: Sequence[tuple[object, float]], unit: str) -> str:
         outputs = "the outputs" if words else "those"
         outputs += f" of {named(prompt)}" if prompt else ""
         texts.append(f"{share_text(share)}%{words} {'in' if words else 'of'} {outputs}")
-    if (rest := len(shares) - MOST_NAMED) > 0:
-        texts[-1] += f" (and {counted(rest, 'further prompt')})"
+    if (n_further := len(shares) - MOST_NAMED) > 0:
+        texts[-1] += f" (and {counted(n_further, 'further prompt')})"
     return listed(texts)
 
 
 def _longest(rows: Sequence[Row], unit: str) -> str:
     """Return the length of the longest span."""
-    if not (known := [row for row in rows if row.get("longest")]):
+    if not (with_spans := [row for row in rows if row.get("longest")]):
         return ""
-    row = max(known, key=lambda row: row["longest"])
+    row = max(with_spans, key=lambda row: row["longest"])
     where = f" of {named(row['prompt'])}" if row.get("prompt") else ""
     return f"; the longest has {number(row['longest'])} {unit} (output {named(row['id'])}{where})"
 
 
 def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the mean coverage of each prompt by spans of a usual length."""
-    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
-    for (index,), group in _by_corpus(every):
+    all_kinds = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
+    for (index,), group in _by_corpus(all_kinds):
         least = length_of(group)
-        shown = broadest([row for row in group if row["length"] == least])
-        by_share = sorted(known_rows(shown, "coverage"), key=lambda row: -row["coverage"])
+        at_length = broadest([row for row in group if row["length"] == least])
+        by_share = sorted(known_rows(at_length, "coverage"), key=lambda row: -row["coverage"])
         if not by_share:
             continue
         texts = [
             f"{share_of(row, 'coverage')} of {'an output' if row is by_share[0] else 'one'} of"
-            f" {named(row['prompt'])}{scope_of(row, ('dataset', 'model'), shown)}"
+            f" {named(row['prompt'])}{scope_of(row, ('dataset', 'model'), at_length)}"
             for row in by_share[:MOST_NAMED]
         ]
-        if (rest := len(by_share) - MOST_NAMED) > 0:
-            texts[-1] += f" (and {counted(rest, 'further group')} of outputs)"
+        if (n_further := len(by_share) - MOST_NAMED) > 0:
+            texts[-1] += f" (and {counted(n_further, 'further group')} of outputs)"
         span = f"spans of at least {number(least)} words that occur in {corpus(index)}"
         text = f"On average, {span} cover {listed(texts)}."
-        yield Sentence(text, is_finding=True, has_interval=has_ends(shown, "coverage"))
+        yield Sentence(text, is_finding=True, has_interval=has_ends(at_length, "coverage"))
 
 
 def length_of(rows: Sequence[Row]) -> int:
-    """Return the length of spans that is said of a curve: a usual one, or else the shortest."""
+    """Return the length of spans to report from a curve: a usual one, or else the shortest."""
     lengths = {int(row["length"]) for row in rows}
     return _USUAL_LENGTH if _USUAL_LENGTH in lengths else min(lengths)
 
@@ -124,7 +124,7 @@ def say_trace_differences(rows: Sequence[Row], alpha: float) -> Iterator[Sentenc
     return _COPIED.say(coverage, alpha)
 
 
-_COPIED = Difference(
+_COPIED = DifferenceWords(
     ("index", "dataset", "model", "kind"),
     lambda row: (f"Outputs of {named(row['prompt'])}", f"those of {named(row['baseline'])}"),
     lambda _: Verbs(

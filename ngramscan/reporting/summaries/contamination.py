@@ -18,10 +18,10 @@ _CURVE = "curve"
 
 def summarize_shares(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     """Return the share of each class of questions in each corpus, all corpora together last."""
-    shown = [row for row in rows if row["verdict"] != _CURVE]
-    verdicts = dict.fromkeys(row["verdict"] for row in shown)
+    classes = [row for row in rows if row["verdict"] != _CURVE]
+    verdicts = dict.fromkeys(row["verdict"] for row in classes)
     tables = []
-    for (rule,), of_rule in [*group_rows(shown, "rule").items()][: max(most, 1)]:
+    for (rule,), of_rule in [*group_rows(classes, "rule").items()][: max(most, 1)]:
         groups = {str(index): group for (index,), group in group_rows(of_rule, "index").items()}
         names = short_names(name for name in groups if name != UNION)
         columns = {
@@ -37,7 +37,7 @@ def summarize_shares(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
 
 def _share_of(rows: Sequence[Row], verdict: object) -> str:
-    """Return the share of a class with its interval; of unknown ones the interval alone."""
+    """Return the share of a class with its interval; if it is unknown, the interval alone."""
     row = next((row for row in rows if row["verdict"] == verdict), None)
     if row is None:
         return UNKNOWN
@@ -52,21 +52,21 @@ def summarize_entries(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     single = [row for row in rows if row["index"] != UNION]
     n_corpora = len(group_rows(single, "index"))
     groups = [*group_rows([row for row in single if row["found"]], "id").values()]
-    shown = sorted(groups, key=_rank)[:most]
-    if not shown:
+    largest = sorted(groups, key=_rank)[:most]
+    if not largest:
         return []
     columns = {
-        "id": [cell(group[0]["id"]) for group in shown],
-        "dirty in": [f"{_dirty(group):,} of {n_corpora:,}" for group in shown],
-        "windows found": [_found(group) for group in shown],
-        "longest run": [cell(max(row["longest_run"] for row in group)) for group in shown],
+        "id": [cell(group[0]["id"]) for group in largest],
+        "dirty in": [f"{_dirty(group):,} of {n_corpora:,}" for group in largest],
+        "windows found": [_found(group) for group in largest],
+        "longest run": [cell(max(row["longest_run"] for row in group)) for group in largest],
     }
     title = "Questions that are dirty in most corpora"
     layout = Layout(1, frozenset({"id"}), ("longest run",), title=title)
     note = ""
-    if (rest := len(groups) - len(shown)) > 0:
-        verb = "has" if rest == 1 else "have"
-        note = f"{counted(rest, 'more question')} {verb} windows that occur"
+    if (n_others := len(groups) - len(largest)) > 0:
+        verb = "has" if n_others == 1 else "have"
+        note = f"{counted(n_others, 'more question')} {verb} windows that occur"
     return [SummaryTable(columns, layout, note=note)]
 
 

@@ -11,7 +11,7 @@ from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.summaries.names import ShortNames, short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
-    Unit,
+    ScaledUnit,
     left_out_note,
     rate_unit,
     short_count,
@@ -35,19 +35,19 @@ class Phrase:
     rows: Mapping[str, Sequence[Row]]
 
     def sum_of(self, column: str, index: str) -> float | None:
-        """Return the sum of a column in a corpus; None: it is unknown there."""
+        """Return the sum of a column in a corpus; None if it is unknown there."""
         rows = self.rows.get(index, ())
-        known = known_rows(rows, column)
-        if not rows or len(known) < len(rows):
+        known_cells = known_rows(rows, column)
+        if not rows or len(known_cells) < len(rows):
             return None
-        return float(sum(row[column] for row in known))
+        return float(sum(row[column] for row in known_cells))
 
     def is_estimated(self, index: str) -> bool:
         """Tell whether a count is an estimate."""
         return any(row.get("estimated") for row in self.rows.get(index, ()))
 
     def limits(self, column: str, index: str) -> tuple[float, float] | None:
-        """Return the limits of an estimate; None: it has none, or is a sum of several."""
+        """Return the limits of an estimate; None if it has none, or is a sum of several."""
         rows = self.rows.get(index, ())
         if len(rows) != 1:
             return None
@@ -60,7 +60,7 @@ class Phrase:
 
 
 def summarize_counts(rows: Sequence[Row], most: int) -> list[SummaryTable]:
-    """Return the phrases × corpora, the most frequent first; token-level indexes are apart."""
+    """Return the phrases × corpora, most frequent first, with separate tables for tokens."""
     of_bytes, of_tokens = known_rows(rows, "occurrences"), known_rows(rows, "token_occurrences")
     tables = _tables_of_bytes(of_bytes, most) if of_bytes else []
     if of_tokens and most:
@@ -70,9 +70,9 @@ def summarize_counts(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
 def _table_of_tokens(rows: Sequence[Row], most: int) -> SummaryTable:
     if has_all(rows, "per_million_tokens"):
-        unit = Unit("per million tokens", 1.0)
+        unit = ScaledUnit("per million tokens", 1.0)
         return _phrase_table(rows, "per_million_tokens", unit, most, f"{_TOKENS} {unit.name}")
-    return _phrase_table(rows, "token_occurrences", Unit("", 1.0), most, _TOKENS)
+    return _phrase_table(rows, "token_occurrences", ScaledUnit("", 1.0), most, _TOKENS)
 
 
 def has_all(rows: Sequence[Row], column: str) -> bool:
@@ -81,19 +81,22 @@ def has_all(rows: Sequence[Row], column: str) -> bool:
 
 
 def has_rates(rows: Sequence[Row]) -> bool:
-    """Tell whether all rows have a rate per gigabyte that says something."""
+    """Tell whether all rows have a meaningful rate per gigabyte."""
     is_large = all((row.get("bytes") or 0) >= LEAST_BYTES for row in rows)
     return is_large and has_all(rows, "per_gigabyte")
 
 
 def phrases_of(rows: Sequence[Row]) -> list[Phrase]:
     """Return the phrases of some rows, in their order."""
-    found = []
+    phrases = []
     for names, group in group_rows(rows, *_NAMES).items():
-        by_index = {str(index): some for (index,), some in group_rows(group, "index").items()}
+        by_index = {
+            str(index): rows_of_index
+            for (index,), rows_of_index in group_rows(group, "index").items()
+        }
         method, tier, text = names
-        found.append(Phrase(method, tier, str(text), by_index))
-    return found
+        phrases.append(Phrase(method, tier, str(text), by_index))
+    return phrases
 
 
 def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
@@ -111,13 +114,17 @@ def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
         return []
     is_rate = has_rates(rows)
     column = "per_gigabyte" if is_rate else "occurrences"
-    unit = rate_unit(row["per_gigabyte"] for row in rows) if is_rate else Unit("", 1.0)
+    unit = rate_unit(row["per_gigabyte"] for row in rows) if is_rate else ScaledUnit("", 1.0)
     title = f"Occurrences {unit.name}".rstrip()
     tables = [_phrase_table(rows, column, unit, most, title)]
     if is_plain:
-        for other in ("occurrences", "documents"):
-            if other != column and known_rows(rows, other):
-                tables.append(_phrase_table(rows, other, Unit("", 1.0), most, other.capitalize()))
+        for further_column in ("occurrences", "documents"):
+            if further_column != column and known_rows(rows, further_column):
+                tables.append(
+                    _phrase_table(
+                        rows, further_column, ScaledUnit("", 1.0), most, further_column.capitalize()
+                    )
+                )
     return tables
 
 
@@ -125,22 +132,22 @@ def _tables_of_bytes(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
 
 def _phrase_table(
-    rows: Sequence[Row], column: str, unit: Unit, most: int, title: str
+    rows: Sequence[Row], column: str, unit: ScaledUnit, most: int, title: str
 ) -> SummaryTable:
     phrases, names = phrases_of(rows), short_names(row["index"] for row in rows)
-    shown = largest_first(phrases, column, most)
+    listed = largest_first(phrases, column, most)
     has_methods = any(phrase.method for phrase in phrases)
-    columns: dict[str, list[str]] = {"phrase": [phrase.text for phrase in shown]}
+    columns: dict[str, list[str]] = {"phrase": [phrase.text for phrase in listed]}
     if has_methods:
-        columns["method"] = [cell(phrase.method) for phrase in shown]
-        columns["tier"] = [cell(phrase.tier) for phrase in shown]
+        columns["method"] = [cell(phrase.method) for phrase in listed]
+        columns["tier"] = [cell(phrase.tier) for phrase in listed]
     show: Callable[[Any], str] = short_number if unit.name else short_count
     if not unit.name and not any(phrase.method for phrase in phrases):
         show = cell
-    is_one = len(names.shown) == 1
-    for index, short in names.shown.items():
+    is_one = len(names.short) == 1
+    for index, short in names.short.items():
         heading = unit.name or "occurrences" if is_one else short
-        columns[heading] = [_shown(phrase, column, index, unit, show) for phrase in shown]
+        columns[heading] = [_shown(phrase, column, index, unit, show) for phrase in listed]
     n_texts = 3 if has_methods else 1
     if sizes := _sizes(rows, names):
         label, cells = sizes
@@ -150,20 +157,22 @@ def _phrase_table(
         frozenset({"phrase"}),
         extra=("tier", "method"),
         title=title,
-        names=frozenset() if is_one else frozenset(names.shown.values()),
+        names=frozenset() if is_one else frozenset(names.short.values()),
     )
-    return SummaryTable(columns, layout, names.note, note_on(phrases, shown, column, columns))
+    return SummaryTable(columns, layout, names.note, note_on(phrases, listed, column, columns))
 
 
 def largest_first(phrases: Sequence[Phrase], column: str, most: int) -> list[Phrase]:
-    """Return at most some phrases: in their order if all have room, else the largest first."""
-    found = [phrase for phrase in phrases if phrase.total(column) > 0]
+    """Return at most `most` phrases: in their order if all fit, else the largest first."""
+    occurring = [phrase for phrase in phrases if phrase.total(column) > 0]
     if len(phrases) <= most and not any(phrase.method for phrase in phrases):
         return [*phrases]
-    return sorted(found, key=lambda phrase: -phrase.total(column))[:most]
+    return sorted(occurring, key=lambda phrase: -phrase.total(column))[:most]
 
 
-def _shown(phrase: Phrase, column: str, index: str, unit: Unit, show: Callable[[Any], str]) -> str:
+def _shown(
+    phrase: Phrase, column: str, index: str, unit: ScaledUnit, show: Callable[[Any], str]
+) -> str:
     value = phrase.sum_of(column, index)
     if value is None:
         return UNKNOWN
@@ -174,7 +183,7 @@ def _shown(phrase: Phrase, column: str, index: str, unit: Unit, show: Callable[[
 
 def _with_limits(phrase: Phrase, column: str, index: str) -> str:
     """Return a count, with its interval where it is an estimate that has one."""
-    text = _shown(phrase, column, index, Unit("", 1.0), cell)
+    text = _shown(phrase, column, index, ScaledUnit("", 1.0), cell)
     limits = phrase.limits(column, index)
     if limits is None or not phrase.is_estimated(index):
         return text
@@ -183,14 +192,14 @@ def _with_limits(phrase: Phrase, column: str, index: str) -> str:
 
 
 def _sizes(rows: Sequence[Row], names: ShortNames) -> tuple[str, list[str]] | None:
-    """Return the sizes of the corpora and their unit; None: no size is known."""
+    """Return the sizes of the corpora and their unit; None if no size is known."""
     sizes = {str(row["index"]): row["bytes"] for row in known_rows(rows, "bytes")}
     if not sizes:
         return None
     unit = size_unit(sizes.values())
     cells = [
         short_number(sizes[name] * unit.factor) if name in sizes else UNKNOWN
-        for name in names.shown
+        for name in names.short
     ]
     return f"({unit.name} of text)", cells
 
@@ -207,14 +216,14 @@ def _with_first_row(
 
 def note_on(
     phrases: Sequence[Phrase],
-    shown: Sequence[Phrase],
+    listed: Sequence[Phrase],
     column: str,
     columns: Mapping[str, Sequence[str]],
 ) -> str:
-    """Return how many phrases a table leaves out, and what its signs mean."""
-    left_out = [phrase for phrase in phrases if phrase not in shown]
+    """Return a note: how many phrases a table leaves out, and the meaning of its signs."""
+    left_out = [phrase for phrase in phrases if phrase not in listed]
     nowhere = sum(phrase.total(column) == 0 for phrase in left_out)
-    notes = [left_out_note(len(left_out), nowhere, is_all=not shown)]
+    notes = [left_out_note(len(left_out), nowhere, is_all=not listed)]
     cells = [text for texts in columns.values() for text in texts]
     if any(text.startswith("≈") for text in cells):
         notes.append("≈: estimated from a sample")
@@ -230,21 +239,21 @@ def _table_of_one(rows: Sequence[Row], most: int) -> SummaryTable:
     """Return the phrases of a single corpus."""
     phrases = phrases_of(rows)
     (index,) = {str(row["index"]) for row in rows}
-    shown = largest_first(phrases, "occurrences", most)
-    columns: dict[str, list[str]] = {"phrase": [phrase.text for phrase in shown]}
+    listed = largest_first(phrases, "occurrences", most)
+    columns: dict[str, list[str]] = {"phrase": [phrase.text for phrase in listed]}
     if any(phrase.method for phrase in phrases):
-        columns["method"] = [cell(phrase.method) for phrase in shown]
-        columns["tier"] = [cell(phrase.tier) for phrase in shown]
+        columns["method"] = [cell(phrase.method) for phrase in listed]
+        columns["tier"] = [cell(phrase.tier) for phrase in listed]
     n_texts = len(columns)
     for name in ("occurrences", "documents"):
-        columns[name] = [_with_limits(one, name, index) for one in shown]
+        columns[name] = [_with_limits(phrase, name, index) for phrase in listed]
     if has_rates(rows):
         unit = rate_unit(row["per_gigabyte"] for row in rows)
         columns[unit.name] = [
-            _shown(one, "per_gigabyte", index, unit, short_number) for one in shown
+            _shown(phrase, "per_gigabyte", index, unit, short_number) for phrase in listed
         ]
     counts = {name: columns[name] for name in columns if name == "occurrences"}
-    note = note_on(phrases, shown, "occurrences", counts)
+    note = note_on(phrases, listed, "occurrences", counts)
     return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
 
 
@@ -252,16 +261,16 @@ def _table_of_a_phrase(rows: Sequence[Row]) -> SummaryTable:
     """Return the corpora in which a single phrase was counted, a row each."""
     (phrase,) = phrases_of(rows)
     names = short_names(phrase.rows)
-    columns: dict[str, list[str]] = {"corpus": [*names.shown.values()]}
+    columns: dict[str, list[str]] = {"corpus": [*names.short.values()]}
     if sizes := _sizes(rows, names):
         label, columns_of_sizes = sizes
         columns[label.strip("()")] = columns_of_sizes
     for name in ("occurrences", "documents"):
-        columns[name] = [_with_limits(phrase, name, each) for each in names.shown]
+        columns[name] = [_with_limits(phrase, name, index) for index in names.short]
     if has_rates(rows):
         rate = rate_unit(row["per_gigabyte"] for row in rows)
         columns[rate.name] = [
-            _shown(phrase, "per_gigabyte", each, rate, short_number) for each in names.shown
+            _shown(phrase, "per_gigabyte", index, rate, short_number) for index in names.short
         ]
     cells = {name: texts for name, texts in columns.items() if {*texts} != {UNKNOWN}}
     note = note_on([phrase], [phrase], "", cells)

@@ -9,22 +9,27 @@ from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
 from ngramscan.reporting.sentences.totals import LEAST_DOCUMENTS
 from ngramscan.reporting.summaries.names import short_names
-from ngramscan.reporting.summaries.numbers import Unit, left_out_note, short_count, short_number
+from ngramscan.reporting.summaries.numbers import (
+    ScaledUnit,
+    left_out_note,
+    short_count,
+    short_number,
+)
 from ngramscan.reporting.summaries.table import SummaryTable
-from ngramscan.reporting.summaries.totals import Lists, lists_of, without_others
+from ngramscan.reporting.summaries.totals import TotalsByList, lists_of, without_others
 
-_PLAIN = Unit("", 1.0)
-_PER_MILLION = Unit("per million documents", 1.0)
-_PER_BILLION = Unit("per billion documents", 1000.0)
+_PLAIN = ScaledUnit("", 1.0)
+_PER_MILLION = ScaledUnit("per million documents", 1.0)
+_PER_BILLION = ScaledUnit("per billion documents", 1000.0)
 _EACH = "times in each"
 """The column of occurrences per document, which a phrase without documents lacks."""
 TOKENS = "token_"
 _SAMPLED = "files"
-"""The estimator of a corpus of which some files were read."""
+"""The estimator for a sample of a corpus's files."""
 
 
 def summarize_documents(rows: Sequence[Row], most: int) -> list[SummaryTable]:
-    """Return the phrases × corpora, those in most documents first; token-level ones are apart."""
+    """Return the phrases × corpora, those in most documents first; tables for tokens follow."""
     tables = []
     for prefix in ("", TOKENS):
         of_unit = [row for row in rows if row.get(f"{prefix}occurrences") is not None]
@@ -33,7 +38,7 @@ def summarize_documents(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     return tables
 
 
-def documents_unit(per_million: Iterable[float | None]) -> Unit:
+def documents_unit(per_million: Iterable[float | None]) -> ScaledUnit:
     """Return per million documents, or per billion where no rate is as large as 1."""
     largest = max((value for value in per_million if value is not None), default=1)
     return _PER_MILLION if largest >= 1 or largest == 0 else _PER_BILLION
@@ -42,27 +47,27 @@ def documents_unit(per_million: Iterable[float | None]) -> Unit:
 def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
     phrases = [*group_rows(rows, "method", "tier", "pattern").values()]
     is_plain = not any(row.get("method") for row in rows)
-    shown = phrases
+    listed = phrases
     if not is_plain or len(phrases) > most:
-        found = [group for group in phrases if _sum_of(group, prefix)]
-        shown = sorted(found, key=lambda group: -_sum_of(group, prefix))[:most]
-    columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in shown]}
+        occurring = [group for group in phrases if _sum_of(group, prefix)]
+        listed = sorted(occurring, key=lambda group: -_sum_of(group, prefix))[:most]
+    columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in listed]}
     if not is_plain:
-        columns["method"] = [cell(group[0].get("method")) for group in shown]
-        columns["tier"] = [cell(group[0].get("tier")) for group in shown]
+        columns["method"] = [cell(group[0].get("method")) for group in listed]
+        columns["tier"] = [cell(group[0].get("tier")) for group in listed]
     n_texts = len(columns)
-    left_out = [group for group in phrases if group not in shown]
+    left_out = [group for group in phrases if group not in listed]
     nowhere = sum(not _sum_of(group, prefix) for group in left_out)
-    note = left_out_note(len(left_out), nowhere, is_all=not shown)
+    note = left_out_note(len(left_out), nowhere, is_all=not listed)
     if len(group_rows(rows, "index")) == 1:
-        columns |= _columns_of_one([group[0] for group in shown], rows, prefix)
+        columns |= _columns_of_one([group[0] for group in listed], rows, prefix)
         note = _with_bounds(note, columns)
         return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
     names = short_names(row.get("index") for row in rows)
     value, unit = _value_of(rows, prefix)
-    for index, short in names.shown.items():
+    for index, short in names.short.items():
         columns[short] = [
-            _in_index(group, index, value, unit, f"{prefix}documents") for group in shown
+            _in_index(group, index, value, unit, f"{prefix}documents") for group in listed
         ]
     note = _with_bounds(note, columns)
     title = f"Documents with a phrase {unit.name}".rstrip()
@@ -73,7 +78,7 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
         frozenset({"phrase"}),
         extra=("tier", "method"),
         title=title,
-        names=frozenset(names.shown.values()),
+        names=frozenset(names.short.values()),
     )
     return SummaryTable(columns, layout, names.note, note)
 
@@ -86,8 +91,8 @@ def _sum_of(group: Sequence[Row], prefix: str) -> float:
     )
 
 
-def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, Unit]:
-    """Return the column that is shown: documents per million where all corpora tell their size."""
+def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, ScaledUnit]:
+    """Return the column to show: documents per million if all corpora have a known size."""
     rate = f"{prefix}documents_per_million"
     counts = known_rows(rows, f"{prefix}documents")
     is_known = len(counts) == len(rows) and all(row.get(rate) is not None for row in counts)
@@ -97,7 +102,9 @@ def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, Unit]:
     return f"{prefix}documents", _PLAIN
 
 
-def _in_index(group: Sequence[Row], index: str, value: str, unit: Unit, documents: str) -> str:
+def _in_index(
+    group: Sequence[Row], index: str, value: str, unit: ScaledUnit, documents: str
+) -> str:
     row = next((row for row in group if str(row.get("index")) == index), None)
     if row is None:
         return UNKNOWN
@@ -110,24 +117,26 @@ def _in_index(group: Sequence[Row], index: str, value: str, unit: Unit, document
     return UNKNOWN if upper is None else f"≤{short_count(upper)}"
 
 
-def _columns_of_one(shown: Sequence[Row], rows: Sequence[Row], prefix: str) -> dict[str, list[str]]:
+def _columns_of_one(
+    listed: Sequence[Row], rows: Sequence[Row], prefix: str
+) -> dict[str, list[str]]:
     """Return the columns of a single corpus, with intervals."""
     rate, unit = _value_of(rows, prefix)
     columns = {
         f"{prefix}occurrences": [
-            f"{_sign(row)}{cell(row.get(f'{prefix}occurrences'))}" for row in shown
+            f"{_sign(row)}{cell(row.get(f'{prefix}occurrences'))}" for row in listed
         ],
-        f"{prefix}documents": [interval_of(row, f"{prefix}documents", _PLAIN) for row in shown],
+        f"{prefix}documents": [interval_of(row, f"{prefix}documents", _PLAIN) for row in listed],
     }
     if unit.name:
-        columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in shown]
-    each = f"{prefix}occurrences_per_document"
-    columns[_EACH] = [interval_of(row, each, _PLAIN, short_number) for row in shown]
+        columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in listed]
+    column = f"{prefix}occurrences_per_document"
+    columns[_EACH] = [interval_of(row, column, _PLAIN, short_number) for row in listed]
     return columns
 
 
-def interval_of(row: Row, name: str, unit: Unit, show: Callable[[Any], str] = cell) -> str:
-    """Return a value with its limits; an exact one alone, and two estimates where it is unknown."""
+def interval_of(row: Row, name: str, unit: ScaledUnit, show: Callable[[Any], str] = cell) -> str:
+    """Return a value, with its limits unless it is exact; if unknown, two estimates."""
     value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
     lower, upper = row.get(f"{name}_lower_estimate"), row.get(f"{name}_upper_estimate")
     if value is None:
@@ -140,11 +149,11 @@ def interval_of(row: Row, name: str, unit: Unit, show: Callable[[Any], str] = ce
 
 
 def _sign(row: Row) -> str:
-    """Return the sign of estimates from files that were read; nothing for other numbers."""
+    """Return the sign of estimates from a sample of files; empty for other numbers."""
     return "≈" if row.get("estimator") == _SAMPLED else ""
 
 
-def _scaled(value: float, unit: Unit) -> float:
+def _scaled(value: float, unit: ScaledUnit) -> float:
     return value if unit.factor == 1 else value * unit.factor
 
 
@@ -158,30 +167,32 @@ def summarize_document_totals(rows: Sequence[Row]) -> list[SummaryTable]:
         statistic = f"{prefix}documents"
         of_unit = [
             index
-            for index in dict.fromkeys(index for one in lists.values() for index in one)
-            if any(statistic in one.get(index, {}) for one in lists.values())
+            for index in dict.fromkeys(index for by_index in lists.values() for index in by_index)
+            if any(statistic in by_index.get(index, {}) for by_index in lists.values())
         ]
         indexes = [
             index
             for index in of_unit
-            if any(_is_known(one.get(index, {}).get(statistic)) for one in lists.values())
+            if any(_is_known(by_index.get(index, {}).get(statistic)) for by_index in lists.values())
         ]
         if indexes:
             is_rate = _have_rates(lists, indexes, statistic)
-            shown = f"{statistic}_per_million" if is_rate else statistic
-            table = _table_of_methods(lists, shown, indexes, is_rate)
+            column = f"{statistic}_per_million" if is_rate else statistic
+            table = _table_of_methods(lists, column, indexes, is_rate)
             tables.append(without_others(table, of_unit, indexes, "documents of whole methods"))
     return tables
 
 
-def _have_rates(lists: Lists, indexes: Sequence[str], statistic: str) -> bool:
-    """Tell whether all corpora have rates that say something: none is unknown or small."""
+def _have_rates(lists: TotalsByList, indexes: Sequence[str], statistic: str) -> bool:
+    """Tell whether all corpora have meaningful rates: no size is unknown or small."""
     for index in indexes:
-        of_index = [one.get(index, {}) for one in lists.values()]
-        pairs = [(one.get(statistic), one.get(f"{statistic}_per_million")) for one in of_index]
+        of_index = [by_index.get(index, {}) for by_index in lists.values()]
+        pairs = [
+            (totals.get(statistic), totals.get(f"{statistic}_per_million")) for totals in of_index
+        ]
         upper = [(_upper(total), _upper(rate)) for total, rate in pairs]
         sizes = [total / rate * 1e6 for total, rate in upper if total and rate]
-        # Without any document, the size can't be told.
+        # Without any document, the size is unknown.
         if not sizes or min(sizes) < LEAST_DOCUMENTS:
             return False
     return True
@@ -203,15 +214,16 @@ def _is_known(row: Row | None) -> bool:
 
 
 def _table_of_methods(
-    lists: Lists, statistic: str, indexes: Sequence[str], is_rate: bool
+    lists: TotalsByList, statistic: str, indexes: Sequence[str], is_rate: bool
 ) -> SummaryTable:
     cells = {
-        index: [one.get(index, {}).get(statistic) for one in lists.values()] for index in indexes
+        index: [by_index.get(index, {}).get(statistic) for by_index in lists.values()]
+        for index in indexes
     }
     values = [
         row["value"]
-        for some in cells.values()
-        for row in some
+        for rows_of_index in cells.values()
+        for row in rows_of_index
         if row is not None and row.get("value") is not None
     ]
     unit = documents_unit(values) if is_rate else _PLAIN
@@ -226,17 +238,20 @@ def _table_of_methods(
         heading = f"documents {unit.name}".rstrip() if with_limits else names.of(index)
         columns[heading] = [_total(row, unit.factor, with_limits, show) for row in cells[index]]
     if with_limits:
-        each = [one.get(indexes[0], {}).get("occurrences_per_document") for one in lists.values()]
-        columns[_EACH] = [_total(row, 1.0, True, short_number) for row in each]
+        per_document = [
+            by_index.get(indexes[0], {}).get("occurrences_per_document")
+            for by_index in lists.values()
+        ]
+        columns[_EACH] = [_total(row, 1.0, True, short_number) for row in per_document]
     of_what = "n-grams of tokens" if statistic.startswith(TOKENS) else "any phrase"
     title = f"Documents with {of_what} of a method {unit.name}".rstrip()
-    headed = frozenset() if with_limits else frozenset(names.shown.values())
+    headed = frozenset() if with_limits else frozenset(names.short.values())
     layout = Layout(2, title=title, names=headed)
     return SummaryTable(columns, layout, names.note, _with_bounds("", columns))
 
 
 def _with_bounds(note: str, columns: Mapping[str, Sequence[str]]) -> str:
-    """Return a note, and what the signs in some columns mean."""
+    """Return a note, followed by the meaning of the signs in some columns."""
     cells = [text for name, texts in columns.items() if name != _EACH for text in texts]
     notes = [note]
     if any(text.startswith("≤") for text in cells):

@@ -1,4 +1,4 @@
-"""Rows of `blend` → prompts × methods, and what prefixes keep when a solver follows."""
+"""Rows of `blend` → prompts × methods, and the retention of prefixes' markers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ngramscan.reporting.sentences.shares import broadest, interval_of, share_te
 from ngramscan.reporting.summaries.table import SummaryTable
 
 _MOST_WITH_INTERVALS = 4
-"""Methods whose shares have room for their intervals."""
+"""Maximum number of methods with intervals."""
 _LEAST_PROMPTS = 5
 _MOST_RETENTIONS = 6
-"""More comparisons are said in a sentence alone."""
+"""More comparisons have only a sentence."""
 STAR = "*: the prompt has the method, alone or joined to others"
 
 
@@ -24,9 +24,9 @@ def summarize_markers(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
     Where there are rows of all models together, these are the table.
     """
-    shown = broadest(rows)
-    methods = [*dict.fromkeys(str(row["method"]) for row in shown)]
-    groups = [*group_rows(shown, "dataset", "model", "prompt").values()]
+    broadest_rows = broadest(rows)
+    methods = [*dict.fromkeys(str(row["method"]) for row in broadest_rows)]
+    groups = [*group_rows(broadest_rows, "dataset", "model", "prompt").values()]
     tabled = groups[: max(most, _LEAST_PROMPTS)]
     has_intervals = len(methods) <= _MOST_WITH_INTERVALS
     columns = _names([group[0] for group in tabled])
@@ -35,7 +35,11 @@ def summarize_markers(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     for method in methods:
         columns[method] = [_share_in(group, method, has_interval=has_intervals) for group in tabled]
     title = "Outputs with a marker, %"
-    pooled = [f"{name}s" for name in ("model", "dataset") if any(row[name] == ALL for row in shown)]
+    pooled = [
+        f"{name}s"
+        for name in ("model", "dataset")
+        if any(row[name] == ALL for row in broadest_rows)
+    ]
     if pooled:
         title += f", all {' and '.join(pooled)} together"
     layout = Layout(
@@ -71,7 +75,7 @@ def _share_in(rows: Sequence[Row], method: str, *, has_interval: bool) -> str:
 
 
 def summarize_retention(rows: Sequence[Row], most: int) -> list[SummaryTable]:
-    """Return how many outputs keep the markers of a prefix; none if there are many comparisons."""
+    """Return how many outputs keep the markers of a prefix; empty with many comparisons."""
     if not 0 < len(rows) <= min(_MOST_RETENTIONS, most):
         return []
     scopes = {(row["dataset"], row["model"]) for row in rows}

@@ -1,4 +1,4 @@
-"""Names of corpora as short as the columns of a table need them, and what was left out."""
+"""Short names of corpora for the columns of a table, and a note on what they omit."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ _END = re.compile(r"[/:_.=-]")
 class ShortNames:
     """Short names by their long ones."""
 
-    shown: dict[str, str]
+    short: dict[str, str]
     note: str
-    """How to read the short ones; empty: they are the long ones."""
+    """How to read the short names; empty if they are the long ones."""
 
     def of(self, name: object) -> str:
         """Return the short name of one of the corpora."""
-        return self.shown.get(str(name), str(name))
+        return self.short.get(str(name), str(name))
 
 
 def short_names(names: Iterable[object]) -> ShortNames:
-    """Return the names of some corpora without what several of them share.
+    """Return the names of some corpora without their common start and end.
 
-    Snapshots of the crawl are called by their week, other hosted ones as the catalog calls them.
+    Crawl snapshots are named by their week, other hosted corpora by their alias in the catalog.
     """
-    given = [*dict.fromkeys(map(str, names))]
-    if len(given) < 2:
-        return ShortNames({name: name for name in given}, "")
-    hosted = {name: entry for name in given if (entry := find_hosted(name))}
+    corpora = [*dict.fromkeys(map(str, names))]
+    if len(corpora) < 2:
+        return ShortNames({name: name for name in corpora}, "")
+    hosted = {name: entry for name in corpora if (entry := find_hosted(name))}
     crawls = [name for name, entry in hosted.items() if entry.is_crawl_snapshot]
-    others = [name for name in given if name not in hosted]
-    shown = {name: _alias(entry, len(crawls) > 1) for name, entry in hosted.items()}
+    others = [name for name in corpora if name not in hosted]
+    short = {name: _alias(entry, len(crawls) > 1) for name, entry in hosted.items()}
     start, end = _shared(others)
-    shown |= {name: name[len(start) : len(name) - len(end)] for name in others}
-    if len({*shown.values()}) < len(given):
-        return ShortNames({name: name for name in given}, "")
-    notes = [f"{shown[name]}: {name}" for name in hosted if name not in crawls]
-    notes += _about_crawls(crawls, shown)
+    short |= {name: name[len(start) : len(name) - len(end)] for name in others}
+    if len({*short.values()}) < len(corpora):
+        return ShortNames({name: name for name in corpora}, "")
+    notes = [f"{short[name]}: {name}" for name in hosted if name not in crawls]
+    notes += _about_crawls(crawls, short)
     if start or end:
         notes.append(f"names are short for {start}…{end}")
-    in_order = {name: shown[name] for name in given}
+    in_order = {name: short[name] for name in corpora}
     return ShortNames(in_order, "; ".join(notes))
 
 
@@ -56,27 +56,27 @@ def _alias(entry: IndexRow, has_weeks: bool) -> str:
     return entry.alias.removeprefix(_WEEK) if has_weeks else entry.alias
 
 
-def _about_crawls(crawls: Sequence[str], shown: dict[str, str]) -> list[str]:
+def _about_crawls(crawls: Sequence[str], short: dict[str, str]) -> list[str]:
     if not crawls:
         return []
     first, last = crawls[0], crawls[-1]
     if len(crawls) == 1:
-        return [f"{shown[first]}: {first}"]
-    return [f"{shown[first]} to {shown[last]}: {first} to {last}"]
+        return [f"{short[first]}: {first}"]
+    return [f"{short[first]} to {short[last]}: {first} to {last}"]
 
 
 def _shared(names: Sequence[str]) -> tuple[str, str]:
-    """Return the start and the end that some names share, of whole parts, and never a whole one."""
+    """Return the common start and end of some names, in whole parts, never a whole name."""
     if len(names) < 2:
         return "", ""
     start = _common_start(names)
-    cuts = [found.end() for found in _END.finditer(start)]
+    cuts = [match.end() for match in _END.finditer(start)]
     start = start[: cuts[-1]] if cuts else ""
     rests = [name[len(start) :] for name in names]
-    end = _common_start([rest[::-1] for rest in rests])[::-1]
+    end = _common_start([ending[::-1] for ending in rests])[::-1]
     place = _END.search(end)
     end = end[place.start() :] if place else ""
-    if not all(len(rest) > len(end) for rest in rests):
+    if not all(len(ending) > len(end) for ending in rests):
         return start if all(rests) else "", ""
     return start, end
 
@@ -92,19 +92,19 @@ def _common_start(names: Sequence[str]) -> str:
 
 
 def alias_of(name: str) -> str:
-    """Return the short name that the catalog has for a hosted corpus; others keep theirs."""
+    """Return the catalog's short name of a hosted corpus; other names are unchanged."""
     hosted = find_hosted(name)
     return hosted.alias if hosted else name
 
 
 def last_names(names: Iterable[Any]) -> dict[Any, str]:
-    """Return the names of corpora as figures have them, as short as they differ.
+    """Return the names of corpora for figures, shortened as long as they stay distinct.
 
-    Hosted ones have their short name, others the last part of their path.
+    Hosted corpora have their short name, others the last part of their path.
     """
-    shown = {name: _last_part(alias_of(str(name))) for name in names}
-    times = Counter(shown.values())
-    return {name: last if times[last] == 1 else str(name) for name, last in shown.items()}
+    short = {name: _last_part(alias_of(str(name))) for name in names}
+    times = Counter(short.values())
+    return {name: last if times[last] == 1 else str(name) for name, last in short.items()}
 
 
 def _last_part(name: str) -> str:

@@ -1,4 +1,4 @@
-"""Numbers of summary tables, in few characters, and the unit that makes them so."""
+"""Short numbers for summary tables, and their units."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ngramscan.messages import counted
 from ngramscan.reporting.layout import UNKNOWN
 
 LEAST_BYTES = 1_000_000
-"""In a smaller corpus a rate per gigabyte says nothing."""
+"""Minimum bytes of a corpus for a meaningful rate per gigabyte."""
 _LARGE = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 _WHOLE = 10_000
-"""From here on numbers have a letter in the place of thousands."""
+"""From here on, numbers are abbreviated by a letter, as in 12k."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class ScaledUnit:
     """A unit in which numbers are easy to read."""
 
     name: str
@@ -24,18 +24,23 @@ class Unit:
     """The number by which values in the usual unit are multiplied."""
 
 
-PER_GIGABYTE = Unit("per gigabyte", 1.0)
-_PER_TERABYTE = Unit("per terabyte", 1000.0)
-_SIZES = (Unit("TB", 1e-12), Unit("GB", 1e-9), Unit("MB", 1e-6), Unit("kB", 1e-3))
+PER_GIGABYTE = ScaledUnit("per gigabyte", 1.0)
+_PER_TERABYTE = ScaledUnit("per terabyte", 1000.0)
+_SIZES = (
+    ScaledUnit("TB", 1e-12),
+    ScaledUnit("GB", 1e-9),
+    ScaledUnit("MB", 1e-6),
+    ScaledUnit("kB", 1e-3),
+)
 
 
-def rate_unit(per_gigabyte: Iterable[float | None]) -> Unit:
-    """Return per gigabyte, or per terabyte where no rate is as large as 1 per gigabyte."""
+def rate_unit(per_gigabyte: Iterable[float | None]) -> ScaledUnit:
+    """Return the unit per gigabyte, or per terabyte if all rates are below 1 per gigabyte."""
     largest = max((value for value in per_gigabyte if value is not None), default=1)
     return PER_GIGABYTE if largest >= 1 or largest == 0 else _PER_TERABYTE
 
 
-def size_unit(sizes: Iterable[int]) -> Unit:
+def size_unit(sizes: Iterable[int]) -> ScaledUnit:
     """Return the unit of bytes in which the smallest of some sizes is at least 0.1."""
     smallest = min(sizes, default=0)
     return next((unit for unit in _SIZES if smallest * unit.factor >= 0.1), _SIZES[-1])
@@ -56,16 +61,16 @@ def short_number(value: float | None) -> str:
 
 
 def short_count(value: float | None) -> str:
-    """Return a number of things of at most five characters: the whole of it, if it has room."""
+    """Return a count in at most five characters, unabbreviated if it fits."""
     if value is None or value >= _WHOLE - 0.5 or value != int(value):
         return short_number(value)
     return f"{value:,.0f}"
 
 
 def left_out_note(n: int, nowhere: int, *, is_all: bool = False) -> str:
-    """Return how many phrases a table leaves out, and how many of them occur nowhere.
+    """Return a note: how many phrases a table leaves out, and how many of them occur nowhere.
 
-    `is_all`: the table has no phrase at all.
+    `is_all` means that the table has no phrase at all.
     """
     if n <= 0:
         return ""

@@ -26,34 +26,34 @@ class Screen:
     """The first screen of a command."""
 
     tables: Callable[[int], Iterable[SummaryTable]]
-    """The tables; those that may have many rows have as many as this function is given."""
+    """Returns the tables, given the maximum of rows for long ones."""
     sentences: Sequence[Sentence]
     """Sentences about the rows; the first of the findings among them are shown."""
     more: str
-    """The last line: what else there is, and how to see it."""
+    """The last line: further results, and how to see them."""
     most_lines: int
     notes: Sequence[str] = ()
     """Notes without which the tables can't be read, a line each."""
     headings: Sequence[str] = ()
-    """Lines above the tables: what the corpora are."""
+    """Lines above the tables that describe the corpora."""
 
 
 def print_screen(screen: Screen, console: Console) -> None:
     """Print a screen, with as many rows and sentences as its lines have room for."""
-    findings = [one.text for one in screen.sentences if one.is_finding]
-    n_rows, said = _fitting(screen, findings, console.width)
-    _print(screen, n_rows, said, console)
+    findings = [sentence.text for sentence in screen.sentences if sentence.is_finding]
+    n_rows, sentences = _fitting(screen, findings, console.width)
+    _print(screen, n_rows, sentences, console)
 
 
 def lines_of(tables: Sequence[SummaryTable], width: int) -> list[str]:
-    """Return some tables as lines of text, for what shows plain text."""
+    """Return some tables as lines of plain text."""
     text = StringIO()
     _print_tables(tables, _console_on(text, width))
     return text.getvalue().splitlines()
 
 
 def screen_lines(print_table: Callable[[Console], None], width: int) -> list[str]:
-    """Return a screen as lines of text for a notebook, which has no options of a terminal."""
+    """Return a screen as lines of text for a notebook, without a terminal's options."""
     text = StringIO()
     token = _HAS_OPTIONS.set(False)
     try:
@@ -64,7 +64,7 @@ def screen_lines(print_table: Callable[[Console], None], width: int) -> list[str
 
 
 def _console_on(text: StringIO, width: int) -> Console:
-    # Neither a notebook nor variables of the environment change what a console in memory gets.
+    # A console in memory ignores the notebook and environment variables.
     return Console(
         file=text,
         width=width,
@@ -77,33 +77,33 @@ def _console_on(text: StringIO, width: int) -> Console:
 
 
 def _fitting(screen: Screen, findings: Sequence[str], width: int) -> tuple[int, Sequence[str]]:
-    """Return how many rows long tables may have, and the sentences; if too few fit, the least.
+    """Return the maximum of rows of long tables, and the sentences.
 
-    Rather than without some rows, a screen is without its second sentence.
+    If space is short, the second sentence is dropped before rows are.
     """
-    several = range(_MOST_ROWS, _LEAST_ROWS - 1, -1)
-    for sizes in (several, [0]):
+    sizes_of_tables = range(_MOST_ROWS, _LEAST_ROWS - 1, -1)
+    for sizes in (sizes_of_tables, [0]):
         for n_sentences in range(_MOST_SENTENCES, 0, -1):
-            said = findings[:n_sentences]
+            sentences = findings[:n_sentences]
             for n_rows in sizes:
-                if _lines(screen, n_rows, said, width) <= screen.most_lines:
-                    return n_rows, said
+                if _lines(screen, n_rows, sentences, width) <= screen.most_lines:
+                    return n_rows, sentences
     return 0, findings[:1]
 
 
-def _lines(screen: Screen, n_rows: int, said: Sequence[str], width: int) -> int:
+def _lines(screen: Screen, n_rows: int, sentences: Sequence[str], width: int) -> int:
     """Return how many lines a screen takes."""
     text = StringIO()
-    _print(screen, n_rows, said, _console_on(text, width))
-    # Without its last line a screen has no further rows, so that all readers see the same.
+    _print(screen, n_rows, sentences, _console_on(text, width))
+    # The last line is always counted, so that all readers see the same rows.
     return text.getvalue().count("\n") + (0 if _HAS_OPTIONS.get() else 1)
 
 
-def _print(screen: Screen, n_rows: int, said: Sequence[str], console: Console) -> None:
+def _print(screen: Screen, n_rows: int, sentences: Sequence[str], console: Console) -> None:
     for heading in screen.headings:
         print_line(console, heading, "bold")
     _print_tables([*screen.tables(n_rows)], console)
-    for text in said:
+    for text in sentences:
         print_line(console, text)
     more = [screen.more] if _HAS_OPTIONS.get() else []
     for text in (*screen.notes, *more):

@@ -19,19 +19,19 @@ def summarize_tiers(rows: Sequence[Row], most: int) -> list[SummaryTable]:
 
     Where there are rows of all models or datasets together, these are the tables.
     """
-    shown = broadest(rows)
-    known = known_rows(shown, "ratio")
-    if not known:
+    broadest_rows = broadest(rows)
+    with_ratio = known_rows(broadest_rows, "ratio")
+    if not with_ratio:
         return []
-    tables = [_table_of_tiers(shown)]
-    others = [row for row in known if not row.get("agrees")]
-    # An interval within other tiers says more than one that reaches into several.
+    tables = [_table_of_tiers(broadest_rows)]
+    others = [row for row in with_ratio if not row.get("agrees")]
+    # An interval within other tiers is stronger evidence than one that spans several.
     others.sort(key=lambda row: (bool(row.get("interval_spans_tiers")), -row["ratio"]))
     if others and most:
         left_out = len(others) - len(others[:most])
         note = f"{counted(left_out, 'more pattern')}" if left_out else ""
         tables.append(_table_of_patterns("Not in the declared tier", others[:most], note))
-    with_limits = known_rows(known, "ratio_low")
+    with_limits = known_rows(with_ratio, "ratio_low")
     specific = sorted(with_limits, key=lambda row: -row["ratio_low"])[:_MOST_SPECIFIC]
     if specific:
         tables.append(_table_of_patterns("Most specific, by the lower limit", specific))
@@ -50,19 +50,20 @@ def _table_of_tiers(rows: Sequence[Row]) -> SummaryTable:
     """Return how many patterns of each method and tier are in that tier by their ratio."""
     groups = [*group_rows(rows, "dataset", "model", "method", "tier").values()]
     first = [group[0] for group in groups]
-    known = [known_rows(group, "ratio") for group in groups]
+    with_ratio = [known_rows(group, "ratio") for group in groups]
     columns = {
         **_scopes(first),
         "method": [cell(row["method"]) for row in first],
         "tier": [cell(row["tier"]) for row in first],
-        "in it by ratio": [cell(sum(bool(row["agrees"]) for row in group)) for group in known],
+        "in it by ratio": [cell(sum(bool(row["agrees"]) for row in group)) for group in with_ratio],
         "with the whole interval": [
             cell(sum(bool(row["agrees"] and not row["interval_spans_tiers"]) for row in group))
-            for group in known
+            for group in with_ratio
         ],
-        "not": [cell(sum(not row["agrees"] for row in group)) for group in known],
+        "not": [cell(sum(not row["agrees"] for row in group)) for group in with_ratio],
         "no ratio": [
-            cell(len(group) - len(some)) for group, some in zip(groups, known, strict=True)
+            cell(len(group) - len(rows_with_ratio))
+            for group, rows_with_ratio in zip(groups, with_ratio, strict=True)
         ],
     }
     layout = Layout(4, headings=2, title="Patterns of each tier")

@@ -15,7 +15,7 @@ from ngramscan.reporting.sentences.totals import is_estimated, largest_share
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
-    Unit,
+    ScaledUnit,
     rate_unit,
     short_count,
     short_number,
@@ -24,7 +24,7 @@ from ngramscan.reporting.summaries.table import SummaryTable
 
 _ORDER = ("T1", "T2", "T3", "T1+T2")
 WIDEST = 100
-"""An interval of a ratio whose limits differ by a larger factor says nothing."""
+"""Intervals of ratios whose limits differ by a larger factor are uninformative."""
 _MOST_RATIOS = 2
 _MOST_LOST = 3
 """More corpora without counts are not named."""
@@ -32,14 +32,14 @@ _GEOMETRIC = "ratio_of_geometric_means"
 _TOKEN_SUM, _TOKEN_RATE = "token_sum_of_pattern_counts", "token_sum_per_million_tokens"
 OfOne = dict[str, Row]
 """The totals of one method and its tiers in one corpus, by their statistics."""
-Lists = dict[tuple[str, str], dict[str, OfOne]]
+TotalsByList = dict[tuple[str, str], dict[str, OfOne]]
 
 
 def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
-    """Return the methods × tiers × corpora; of a single corpus, ratios of two methods, too."""
+    """Return the methods × tiers × corpora; for a single corpus, also ratios of two methods."""
     lists = lists_of(rows)
-    every = dict.fromkeys(index for by_index in lists.values() for index in by_index)
-    indexes = [index for index in every if has_values(lists, index)]
+    all_indexes = dict.fromkeys(index for by_index in lists.values() for index in by_index)
+    indexes = [index for index in all_indexes if has_values(lists, index)]
     of_tokens = [index for index in indexes if _has(lists, index, _TOKEN_SUM)]
     of_bytes = [index for index in indexes if index not in of_tokens]
     tables = []
@@ -51,68 +51,72 @@ def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
         tables.append(_table_of_bytes(lists, of_bytes))
     if of_tokens:
         tables.append(_table_of_tokens(lists, of_tokens))
-    return [without_others(table, every, indexes) for table in tables]
+    return [without_others(table, all_indexes, indexes) for table in tables]
 
 
-def has_values(lists: Lists, index: str) -> bool:
-    """Tell whether anything is known of a corpus."""
+def has_values(lists: TotalsByList, index: str) -> bool:
+    """Tell whether a corpus has any known total."""
     rows = [row for by_index in lists.values() for row in by_index.get(index, {}).values()]
     return any(row.get("value") is not None for row in rows)
 
 
 def without_others(
-    table: SummaryTable, asked: Collection[str], known: Sequence[str], what: str = "counts"
+    table: SummaryTable, requested: Collection[str], counted: Sequence[str], noun: str = "counts"
 ) -> SummaryTable:
-    """Return a table that says which corpora it lacks, and of which single one it is."""
-    lost = [index for index in asked if index not in known]
-    if not lost:
+    """Return a table with a note on missing corpora; a single remaining one is in the title."""
+    uncounted = [index for index in requested if index not in counted]
+    if not uncounted:
         return table
-    which = listed(lost) if len(lost) <= _MOST_LOST else corpora(len(lost))
-    note = "; ".join(filter(None, (table.note, f"no {what} are known in {which}")))
-    if len(known) > 1:
+    names = listed(uncounted) if len(uncounted) <= _MOST_LOST else corpora(len(uncounted))
+    note = "; ".join(filter(None, (table.note, f"no {noun} are known in {names}")))
+    if len(counted) > 1:
         return replace(table, note=note)
-    title = " · ".join(filter(None, (table.layout.title, f"corpus {known[0]}")))
+    title = " · ".join(filter(None, (table.layout.title, f"corpus {counted[0]}")))
     return replace(table, note=note, layout=replace(table.layout, title=title))
 
 
-def lists_of(rows: Sequence[Row]) -> Lists:
+def lists_of(rows: Sequence[Row]) -> TotalsByList:
     """Return the totals of whole lists of phrases, by tiers and method, then by corpus.
 
     Totals of one kind of phrases are left out where there are others of all kinds together.
     """
-    known = [row for row in rows if row.get("versus") is None and is_one_corpus(row.get("index"))]
-    found: Lists = {}
-    for (tiers, method, index), group in group_rows(known, "tiers", "method", "index").items():
+    single_corpora = [
+        row for row in rows if row.get("versus") is None and is_one_corpus(row.get("index"))
+    ]
+    totals: TotalsByList = {}
+    for (tiers, method, index), group in group_rows(
+        single_corpora, "tiers", "method", "index"
+    ).items():
         kinds = {row.get("kind") for row in group}
         kind = min(kinds, key=lambda name: name or "")
-        whole = {str(row["statistic"]): row for row in group if row.get("kind") == kind}
-        found.setdefault((str(tiers), str(method)), {})[str(index)] = whole
-    order = sorted(found, key=lambda names: _place(names[0]))
-    return {names: found[names] for names in order}
+        by_statistic = {str(row["statistic"]): row for row in group if row.get("kind") == kind}
+        totals.setdefault((str(tiers), str(method)), {})[str(index)] = by_statistic
+    order = sorted(totals, key=lambda names: _place(names[0]))
+    return {names: totals[names] for names in order}
 
 
 def _place(tiers: str) -> int:
     return _ORDER.index(tiers) if tiers in _ORDER else len(_ORDER)
 
 
-def _has(lists: Lists, index: str, statistic: str) -> bool:
+def _has(lists: TotalsByList, index: str, statistic: str) -> bool:
     return any(statistic in by_index.get(index, {}) for by_index in lists.values())
 
 
 def value_of(of_one: OfOne | None, statistic: str) -> float | None:
-    """Return the value of a statistic; None: it is unknown."""
+    """Return the value of a statistic; None if it is unknown."""
     row = (of_one or {}).get(statistic)
     return None if row is None else row.get("value")
 
 
-def _has_rates(lists: Lists, indexes: Sequence[str]) -> bool:
-    """Tell whether each corpus has a rate that says something: it is not unknown or small."""
+def _has_rates(lists: TotalsByList, indexes: Sequence[str]) -> bool:
+    """Tell whether each corpus has a meaningful rate: its size is not unknown or small."""
     for index in indexes:
         of_index = [by_index[index] for by_index in lists.values() if index in by_index]
-        rates = [value_of(one, "union_per_gigabyte") for one in of_index]
+        rates = [value_of(totals, "union_per_gigabyte") for totals in of_index]
         if all(rate is None for rate in rates):
             return False
-        unions = [value_of(one, "union_of_occurrences") for one in of_index]
+        unions = [value_of(totals, "union_of_occurrences") for totals in of_index]
         sizes = [
             union / rate * 1e9 for union, rate in zip(unions, rates, strict=True) if union and rate
         ]
@@ -121,14 +125,14 @@ def _has_rates(lists: Lists, indexes: Sequence[str]) -> bool:
     return True
 
 
-def _table_of_bytes(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
+def _table_of_bytes(lists: TotalsByList, indexes: Sequence[str]) -> SummaryTable:
     rate = "union_per_gigabyte"
-    rates = [value_of(one, rate) for by_index in lists.values() for one in by_index.values()]
+    rates = [value_of(totals, rate) for by_index in lists.values() for totals in by_index.values()]
     is_rate = _has_rates(lists, indexes)
-    unit = rate_unit(rates) if is_rate else Unit("", 1.0)
+    unit = rate_unit(rates) if is_rate else ScaledUnit("", 1.0)
     title = "Occurrences of any phrase of a method"
     return _table(
-        {names: one for names, one in lists.items() if {*one} & {*indexes}},
+        {names: by_index for names, by_index in lists.items() if {*by_index} & {*indexes}},
         indexes,
         rate if is_rate else "union_of_occurrences",
         unit,
@@ -136,20 +140,20 @@ def _table_of_bytes(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
     )
 
 
-def _table_of_tokens(lists: Lists, indexes: Sequence[str]) -> SummaryTable:
+def _table_of_tokens(lists: TotalsByList, indexes: Sequence[str]) -> SummaryTable:
     is_rate = any(_has(lists, index, _TOKEN_RATE) for index in indexes)
     title = "Sums of token occurrences"
     return _table(
-        {names: one for names, one in lists.items() if {*one} & {*indexes}},
+        {names: by_index for names, by_index in lists.items() if {*by_index} & {*indexes}},
         indexes,
         _TOKEN_RATE if is_rate else _TOKEN_SUM,
-        Unit("per million tokens" if is_rate else "", 1.0),
+        ScaledUnit("per million tokens" if is_rate else "", 1.0),
         f"{title}, per million tokens" if is_rate else title,
     )
 
 
 def _table(
-    lists: Lists, indexes: Sequence[str], statistic: str, unit: Unit, title: str
+    lists: TotalsByList, indexes: Sequence[str], statistic: str, unit: ScaledUnit, title: str
 ) -> SummaryTable:
     names = short_names(indexes)
     columns: dict[str, list[str]] = {
@@ -172,7 +176,7 @@ def _table(
 
 
 def _note_on(cells: Sequence[str]) -> str:
-    """Return what the signs in some cells mean."""
+    """Return the meaning of the signs in some cells."""
     notes = []
     if any(text.startswith("≈") for text in cells):
         notes.append(f"≈: {ESTIMATED}")
@@ -182,7 +186,7 @@ def _note_on(cells: Sequence[str]) -> str:
 
 
 def _in(
-    unit: Unit, of_one: OfOne | None, statistic: str, show: Callable[[Any], str] = short_count
+    unit: ScaledUnit, of_one: OfOne | None, statistic: str, show: Callable[[Any], str] = short_count
 ) -> str:
     """Return a statistic in a unit, with a sign where it is an estimate."""
     value = value_of(of_one, statistic)
@@ -195,21 +199,26 @@ def _in(
 # One corpus
 
 
-def _table_of_one(lists: Lists, index: str) -> SummaryTable:
-    known = {names: by_index[index] for names, by_index in lists.items() if index in by_index}
-    rates = [value_of(one, "union_per_gigabyte") for one in known.values()]
+def _table_of_one(lists: TotalsByList, index: str) -> SummaryTable:
+    totals_by_list = {
+        names: by_index[index] for names, by_index in lists.items() if index in by_index
+    }
+    rates = [value_of(totals, "union_per_gigabyte") for totals in totals_by_list.values()]
     columns: dict[str, list[str]] = {
-        "tier": [tiers for tiers, _ in known],
-        "method": [method for _, method in known],
+        "tier": [tiers for tiers, _ in totals_by_list],
+        "method": [method for _, method in totals_by_list],
         "occurrences": [
-            _in(Unit("", 1.0), one, "union_of_occurrences", cell) for one in known.values()
+            _in(ScaledUnit("", 1.0), totals, "union_of_occurrences", cell)
+            for totals in totals_by_list.values()
         ],
     }
     note = _note_on(columns["occurrences"])
     if _has_rates(lists, [index]):
         unit = rate_unit(rates)
-        columns[unit.name] = [_in(unit, one, "union_per_gigabyte") for one in known.values()]
-    columns["largest phrase"] = [_largest(one) for one in known.values()]
+        columns[unit.name] = [
+            _in(unit, totals, "union_per_gigabyte") for totals in totals_by_list.values()
+        ]
+    columns["largest phrase"] = [_largest(totals) for totals in totals_by_list.values()]
     return SummaryTable(columns, Layout(2, frozenset({"largest phrase"})), note=note)
 
 
@@ -223,7 +232,7 @@ def _largest(of_one: OfOne) -> str:
 
 
 def ratios_of(rows: Sequence[Row], index: str) -> list[Row]:
-    """Return the ratios of geometric means in a corpus whose interval says something.
+    """Return the ratios of geometric means in a corpus with an informative interval.
 
     Both methods occur there; the narrowest intervals come first.
     """

@@ -13,22 +13,22 @@ from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.table import SummaryTable
 
 _MOST_WITH_INTERVALS = 3
-"""Corpora whose shares have room for their intervals."""
+"""Maximum number of corpora with intervals."""
 
 
 def summarize_curve(
     rows: Sequence[Row], most: int, length: int | None = None
 ) -> list[SummaryTable]:
     """Return the mean coverage by spans of a length, by default a usual one, or longer ones."""
-    every = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
-    known = known_rows(every, "coverage")
-    if not known:
+    all_kinds = [row for row in rows if (row.get("kind") or ALL_KINDS) == ALL_KINDS]
+    with_coverage = known_rows(all_kinds, "coverage")
+    if not with_coverage:
         return []
-    least = length_of(known) if length is None else length
-    shown = broadest([row for row in known if row["length"] == least])
-    indexes = [str(index) for (index,) in group_rows(shown, "index")]
+    least = length_of(with_coverage) if length is None else length
+    at_length = broadest([row for row in with_coverage if row["length"] == least])
+    indexes = [str(index) for (index,) in group_rows(at_length, "index")]
     names = short_names(name for name in indexes if name != UNION)
-    groups = [*group_rows(shown, "dataset", "model", "prompt").values()][:most]
+    groups = [*group_rows(at_length, "dataset", "model", "prompt").values()][:most]
     columns = {
         "dataset": [cell(group[0]["dataset"]) for group in groups],
         "model": [cell(group[0]["model"]) for group in groups],

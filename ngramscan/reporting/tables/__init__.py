@@ -17,9 +17,17 @@ from ngramscan.reporting.tables.several_corpora import (
 from ngramscan.reporting.tables.strategies import print_strategies
 from ngramscan.reporting.tables.tiers import print_tiers
 from ngramscan.reporting.tables.tiers_screen import has_tiers_screen, print_tiers_screen
-from ngramscan.reporting.tables.trace import print_trace
+from ngramscan.reporting.tables.trace import (
+    describe_masks,
+    describe_trace_forms,
+    describe_unlisted_spans,
+    print_trace,
+)
 
 __all__ = [
+    "describe_masks",
+    "describe_trace_forms",
+    "describe_unlisted_spans",
     "has_count_screen",
     "has_docnorm_screen",
     "has_tiers_screen",

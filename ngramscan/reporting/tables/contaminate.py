@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from ngramscan.messages import counted
-from ngramscan.prevalence.contaminate import ContaminateResult, EntryRow
-from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.contamination.contaminate import ContaminateResult, EntryRow
+from ngramscan.prevalence.contamination.shares import ShareRow
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
 from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.keyness import mark_whitespace
 
 if TYPE_CHECKING:
-    from ngramscan.prevalence.contamination_effects import EffectRow  # loads scipy
+    from ngramscan.prevalence.contamination.effects import EffectRow  # loads scipy
 
 _SHOWN = 5
 """Entries of each index that the terminal shows."""

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.text import Text
 
 from ngramscan.messages import counted
-from ngramscan.prevalence.contexts import ContextRow, ContextsResult, metadata_of
+from ngramscan.prevalence.contexts import ContextRow, ContextsResult
+from ngramscan.prevalence.sources import read_metadata
 
 _LEAST_SIDE = 12
 _GAP = "  "
@@ -73,7 +74,7 @@ def _plain(text: str) -> str:
 
 def _source(row: ContextRow) -> str:
     """Return the number of a document, and the origin that its metadata name."""
-    outer, inner = metadata_of(row)
+    outer, inner = read_metadata(row.metadata)
     parts = [f"#{row.document}" if row.document.isdigit() else row.document]
     parts += [str(inner[name]) for name in ("url", "source", "id") if name in inner][:1]
     if outer.get("source"):

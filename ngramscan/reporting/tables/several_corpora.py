@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from ngramscan.prevalence.contaminate import ContaminateResult
-from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.contamination.contaminate import ContaminateResult
+from ngramscan.prevalence.contamination.shares import ShareRow
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.rows import record_of
 from ngramscan.reporting.sentences.contamination import say_effects, say_entries
@@ -21,7 +21,7 @@ from ngramscan.reporting.summaries.traces import summarize_curve
 from ngramscan.reporting.tables.contaminate import notes_on_classes
 
 if TYPE_CHECKING:
-    from ngramscan.prevalence.contamination_effects import EffectRow  # loads scipy
+    from ngramscan.prevalence.contamination.effects import EffectRow  # loads scipy
     from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.messages import counted
+from ngramscan.messages import OptionUse, counted
+from ngramscan.messages import Text as Message
+from ngramscan.prevalence.marks import cut_where_marked
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
-from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
+from ngramscan.prevalence.trace_methods import CONTROL, CurveRow, DifferenceRow
 from ngramscan.progress import visible
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
 from ngramscan.reporting.tables import parts
@@ -108,27 +110,54 @@ def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
 
 
 def _print_text(index: str, traced: Traced, least: int, console: Console) -> None:
-    spans, words = traced.long_spans(least), traced.text.words
-    measures = traced.profile.measures(least)
+    spans, measures = traced.long_spans(least), traced.profile.measures(least)
     share = percent(measures.coverage)
-    of = f"{counted(len(spans), 'span')}, {share}% of {counted(measures.words, 'word')}"
-    print_line(console, f"{index} · {traced.given.id} · {of}", "bold")
-    text, line, place = traced.text.text, Text(), 0
+    summary = f"{counted(len(spans), 'span')}, {share}% of {counted(measures.words, 'word')}"
+    print_line(console, f"{index} · {traced.given.id} · {summary}", "bold")
+    line = Text()
     opening, closing = ("", "") if console.is_terminal else _MARKS
-    for start, end in _joined([(words[s.first][0], words[s.stop - 1][1]) for s in spans]):
-        line.append(visible(text[place:start]))
-        line.append(f"{opening}{visible(text[start:end])}{closing}", style="underline")
-        place = end
-    line.append(visible(text[place:]))
+    for part, is_marked in cut_where_marked(traced.text.text, traced.marks_of(spans)):
+        if is_marked:
+            line.append(f"{opening}{visible(part)}{closing}", style="underline")
+        else:
+            line.append(visible(part))
     console.print(line, soft_wrap=not console.is_terminal)
 
 
-def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return ranges without overlaps, in which all characters of the given ones are."""
-    joined: list[tuple[int, int]] = []
-    for start, end in ranges:
-        if joined and start <= joined[-1][1]:
-            joined[-1] = joined[-1][0], max(end, joined[-1][1])
-        else:
-            joined.append((start, end))
-    return joined
+# Notices below the tables
+
+
+def describe_masks(found: TraceResult) -> Iterator[Message]:
+    """Say that no word was masked, if none was."""
+    rows = [row for row in found.rows if row.prompt != CONTROL]
+    if rows and not any(row.masked for row in rows):
+        yield (
+            "no word was masked; "
+            + OptionUse("mask", placeholder="FILE")
+            + " gives the questions, whose words outputs repeat"
+        )
+
+
+def describe_unlisted_spans(found: TraceResult, least: int) -> Iterator[Message]:
+    """Say how many spans are not in the file of spans."""
+    traced = [each for index in found.sizes for each in found.traced[index]]
+    unlisted = sum(
+        len(each.long_spans(least)) - len(each.listed(least))
+        for each in traced
+        if each.kind == ALL_KINDS
+    )
+    if unlisted:
+        said = f"{counted(unlisted, 'overlapping span')} of repeated text left out"
+        yield OptionUse("spans") + f": {said}; those listed cover the same words"
+
+
+def describe_trace_forms(found: TraceResult) -> Iterator[str]:
+    """Say which texts only look new, since a corpus has another form of their characters."""
+    texts = list(dict.fromkeys((form.index, form.id) for form in found.found_forms))
+    if texts:
+        first = found.found_forms[0]
+        yield (
+            f"texts of which more is found in another normal form of Unicode: {len(texts):,}, the"
+            f" first is {first.id} ({counted(first.words, 'word')} in {first.form}, as given"
+            f" {first.words_as_given:,}, {first.index}); trace the texts in that form as well"
+        )

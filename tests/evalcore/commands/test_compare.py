@@ -1,6 +1,6 @@
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import astuple, replace
+from dataclasses import asdict, astuple, replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from scipy.stats import binom, binomtest
 from statsmodels.stats.proportion import proportion_confint
 
 import evalcore
-from evalcore.commands.compare import CompareRow, compare_methods
+from evalcore.compare_rows import CompareRow, compare_methods
 from evalcore.paired_tests import Settings
 from evalcore.scores import ScoreRow, choose_runs
 from ngramscan.errors import InputError
@@ -44,7 +44,7 @@ def both(first: Iterable[Given], second: Iterable[Given], **fields: Any) -> list
 def compared(rows: list[ScoreRow], **options: Any) -> SimpleNamespace:
     """What compare_methods returns, by name."""
     found, averages, said = compare_methods(rows, **({"baseline": "cot"} | options))
-    return SimpleNamespace(rows=found, averages=averages, **said)
+    return SimpleNamespace(rows=found, averages=averages, **asdict(said))
 
 
 def only_row(first: Iterable[Given], second: Iterable[Given], **options: Any) -> CompareRow:

@@ -15,12 +15,12 @@ from scipy.special import ndtri
 from scipy.stats import t
 
 from evalcore import efficiency
-from evalcore.commands.efficiency import estimate_costs, pareto_frontier
 from evalcore.commands.logs import UsageRow
+from evalcore.efficiency_rows import estimate_costs, find_frontier
 from evalcore.records import Record, record_path
 from evalcore.scores import ScoreRow, summarise
 from ngramscan.errors import InputError
-from ngramscan.prevalence.contamination_effects import make_effects
+from ngramscan.prevalence.contamination.effects import make_effects
 from ngramscan.reporting import choose_target, to_frame, write_rows
 from ngramscan.statistics.resampling import Resampling
 from ngramscan.statistics.two_samples import estimate_accuracy
@@ -348,7 +348,7 @@ def test_on_the_frontier_is_what_nothing_beats(points: list[tuple[int, float]]) 
 
     expected = [not np.isnan(c) and not is_beaten(a, c) for a, c in points]
     right, cost = np.array(points, dtype=float).T
-    assert pareto_frontier(right, cost).tolist() == expected
+    assert find_frontier(right, cost).tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import evalcore
-from evalcore.commands.compare import CompareRow, compare_methods
 from evalcore.commands.link import PatternCount, RankRow, rank_agreement
+from evalcore.compare_rows import CompareRow, compare_methods
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
 from ngramscan.reporting import to_frame

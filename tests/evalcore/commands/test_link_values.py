@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import evalcore
-from evalcore.commands.compare import CompareRow, compare_methods
 from evalcore.commands.link import LinkRow, PatternCount
+from evalcore.compare_rows import CompareRow, compare_methods
 from evalcore.scores import ScoreRow
 from ngramscan.reporting import to_frame
 

@@ -14,7 +14,8 @@ import pytest
 from scipy.stats import binomtest
 from statsmodels.stats.proportion import proportion_confint
 
-from evalcore.commands.outcomes import AnswersRow, outcomes
+from evalcore.commands.outcomes import outcomes
+from evalcore.outcomes_rows import AnswersRow
 from evalcore.scores import ScoreRow
 from ngramscan.errors import IncompleteError, InputError
 from ngramscan.reporting import to_frame

@@ -14,7 +14,7 @@ from unittest.mock import create_autospec
 import pytest
 
 from evalcore.commands.run import Spending, ask_missing, replay_from
-from evalcore.endpoint import ApiKey, Ask, Question, open_endpoint
+from evalcore.endpoint import ApiKey, Ask, PromptRequest, open_endpoint
 from evalcore.records import Record, read_records
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Progress
@@ -31,7 +31,7 @@ class Made:
         self.asked: list[tuple[str, int | None]] = []
         self._answers = answers
 
-    def __call__(self, question: Question) -> Record:
+    def __call__(self, question: PromptRequest) -> Record:
         self.asked.append(question.record.key)
         answer = self._answers.get(question.record.id, {})
         if isinstance(answer, Exception):
@@ -53,7 +53,7 @@ def run(ask: Ask, folder: Path, count: int = 3, epochs: int = 1, **changes: Any)
     for epoch, n in product(range(1, epochs + 1) if epochs > 1 else [None], range(count)):
         asked = messages(method, n)
         fields = known | {"messages_sha256": hash_of(asked)} | changes
-        questions.append(Question(Record(id=f"p-{n}", epoch=epoch, **fields), asked))
+        questions.append(PromptRequest(Record(id=f"p-{n}", epoch=epoch, **fields), asked))
     path = folder / f"{method}.jsonl"
     said, missing = ask_missing(ask, path, questions, usage, size, progress)
     return said.removeprefix(f"{path}: "), missing.removeprefix(f"{path}: ")

@@ -15,7 +15,7 @@ from evalcore.benchmarks import Dataset, benchmarks, find_benchmark
 from evalcore.commands.score import choose_scoring, score_records
 from evalcore.extraction import PROGRAM_RULES
 from evalcore.extraction import RULES as TEXT_RULES
-from evalcore.formats import Answers, Problem
+from evalcore.formats import AnswerPlace, Problem
 from evalcore.prompts import load_templates
 from evalcore.records import Record
 from evalcore.rules import RULES, Grade, Tools
@@ -102,7 +102,7 @@ def test_benchmarks_name_rules_that_there_are(subtests: pytest.Subtests) -> None
     for benchmark in known:
         with subtests.test(benchmark=benchmark.name):
             methods = load_templates(benchmark).methods.values()
-            assert {method.answer for method in methods} <= {*get_args(Answers)}
+            assert {method.answer for method in methods} <= {*get_args(AnswerPlace)}
             assert {*benchmark.extraction} <= {*TEXT_RULES}
             assert {*benchmark.programs.values()} <= {*PROGRAM_RULES}
             assert {*benchmark.rules} <= {*RULES}

@@ -10,25 +10,25 @@ import pytest
 
 import evalcore
 from evalcore.formats import Problem
-from evalcore.rules import RULES, Grade, Item, Tools, grade_all
+from evalcore.rules import RULES, AnswerToGrade, Grade, Tools, grade_all
 from evalcore.rules.computed import is_within_accuracy, readings, write
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from evalcore.rules.python_values import read_value
-from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.layers import ProgramLimits
 from evalcore.sandbox.sandbox import Program, Sandbox
 from tests.support.cases import case_table
 
 
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
-    with Sandbox(Limits(seconds=20), allow_weak=True) as made:
+    with Sandbox(ProgramLimits(seconds=20), allow_weak=True) as made:
         yield made
 
 
 def verdict(value: Any, gold: str, is_computed: bool = True, **details: Any) -> Grade:
     from evalcore.rules.mathematics import compare_formulas
 
-    item = Item(Problem("1", "?", gold, details=details), value, is_computed)
+    item = AnswerToGrade(Problem("1", "?", gold, details=details), value, is_computed)
     return compare_texts(item) or compare_formulas(item)
 
 
@@ -220,7 +220,7 @@ def test_words_and_numbers_of_programs_are_compared_by_what_they_mean(
     rule: str, value: float | str, gold: str, expected: float
 ) -> None:
     tools = Tools(lambda programs: [], lambda items: iter(()))
-    item = Item(Problem("1", "?", gold), value, is_computed=True)
+    item = AnswerToGrade(Problem("1", "?", gold), value, is_computed=True)
     (grade,) = grade_all(RULES[rule], [item], tools)
     assert grade.value == expected
 
@@ -241,7 +241,7 @@ def values_of_formulas() -> dict[str, tuple[float | None, ...]]:
     """Return the values of each, between numbers, by one pool for all: it takes long to start."""
     tools = Tools(lambda programs: [], compare_all)
     items = [
-        Item(Problem("1", "?", gold), text, True)
+        AnswerToGrade(Problem("1", "?", gold), text, True)
         for value, gold, _ in FORMULAS.values()
         for text in ("3.0", value, "4.0")
     ]

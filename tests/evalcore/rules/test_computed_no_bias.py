@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item
+from evalcore.rules import AnswerToGrade, Grade
 from evalcore.rules.formula_pool import compare_texts
-from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.layers import ProgramLimits
 from evalcore.sandbox.sandbox import Program, Sandbox
 from tests.support.sizes import slow
 
@@ -218,14 +218,14 @@ x = symbols("x")
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
     pytest.importorskip("math_verify")
-    with Sandbox(Limits(seconds=20), allow_weak=True) as made:
+    with Sandbox(ProgramLimits(seconds=20), allow_weak=True) as made:
         yield made
 
 
 def verdict(gold: str, value: float | int | bool | str, is_computed: bool) -> Grade:
     from evalcore.rules.mathematics import compare_formulas
 
-    item = Item(Problem("1", "?", gold), value, is_computed)
+    item = AnswerToGrade(Problem("1", "?", gold), value, is_computed)
     return compare_texts(item) or compare_formulas(item)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item, formula_pool
+from evalcore.rules import AnswerToGrade, Grade, formula_pool
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from ngramscan.errors import InputError, WorkerLostError
 from tests.support.sandbox_programs import PROGRAMS
@@ -22,8 +22,8 @@ SAME = Grade(1.0, "equal")
 NEEDS_A_JUDGE = "needs a judge: the reference answer is "
 
 
-def item(answer: str, gold: str, **details: Any) -> Item:
-    return Item(Problem("1", "?", gold, details=details), answer)
+def item(answer: str, gold: str, **details: Any) -> AnswerToGrade:
+    return AnswerToGrade(Problem("1", "?", gold, details=details), answer)
 
 
 # Texts

@@ -10,17 +10,17 @@ import pytest
 
 from evalcore.benchmarks import find_benchmark, load_dataset
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item
+from evalcore.rules import AnswerToGrade, Grade
 from evalcore.rules.formula_pool import compare_all, compare_texts
 from tests.support.cases import cases
 from tests.support.sizes import slow
 
 
-def item(answer: str, gold: str, **details: Any) -> Item:
-    return Item(Problem("1", "?", gold, details=details), answer)
+def item(answer: str, gold: str, **details: Any) -> AnswerToGrade:
+    return AnswerToGrade(Problem("1", "?", gold, details=details), answer)
 
 
-def compared(task: Item) -> Grade:
+def compared(task: AnswerToGrade) -> Grade:
     from evalcore.rules.mathematics import compare_formulas
 
     return compare_formulas(task)
@@ -109,7 +109,8 @@ def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], ev
     maths = golds[:675]
     texts = [str(problem.gold).replace("$", "").rstrip(" .") for problem in maths]
     boxed = [
-        Item(problem, rf"\boxed{{{text}}}") for problem, text in zip(maths, texts, strict=True)
+        AnswerToGrade(problem, rf"\boxed{{{text}}}")
+        for problem, text in zip(maths, texts, strict=True)
     ]
     verdicts = list(compare_all(boxed[::every], workers=1))
     refused = [
@@ -119,7 +120,7 @@ def test_every_gold_accepts_itself_boxed_and_by_algebra(golds: list[Problem], ev
     ]
     assert refused == []
     formulas = [
-        Item(problem, str(problem.gold))
+        AnswerToGrade(problem, str(problem.gold))
         for problem in golds
         if not is_for_a_judge(str(problem.gold))
     ]
@@ -139,7 +140,9 @@ def test_no_gold_of_another_digit_is_right(golds: list[Problem], every: int, ste
         for digit in [*re.finditer("[0-9]", text)][::-every]:
             for step in range(1, steps + 1):
                 other = (int(digit[0]) + step) % 10
-                items.append(Item(gold, f"{text[: digit.start()]}{other}{text[digit.end() :]}"))
+                items.append(
+                    AnswerToGrade(gold, f"{text[: digit.start()]}{other}{text[digit.end() :]}")
+                )
     assert len(items) > 1000 // every
     verdicts = list(compare_all(items, workers=1))
     assert [found for found in verdicts if found.failed] == []

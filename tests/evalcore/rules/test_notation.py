@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item
+from evalcore.rules import AnswerToGrade, Grade
 from evalcore.rules.formula_pool import compare_texts
 from tests.support.cases import cases
 
@@ -16,7 +16,7 @@ VERDICTS = {"right": 1.0, "wrong": 0.0, "judge": None}
 def verdict(answer: str, gold: str, question: str = "?") -> Grade:
     from evalcore.rules.mathematics import compare_formulas
 
-    item = Item(Problem("1", question, gold), answer)
+    item = AnswerToGrade(Problem("1", question, gold), answer)
     return compare_texts(item) or compare_formulas(item)
 
 

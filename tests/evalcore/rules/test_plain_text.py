@@ -3,14 +3,14 @@
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import Item
+from evalcore.rules import AnswerToGrade
 from evalcore.rules.formula_pool import compare_texts
 
 
 def is_right(answer: str, gold: str) -> bool:
     from evalcore.rules.mathematics import compare_formulas
 
-    item = Item(Problem("1", "?", gold), answer)
+    item = AnswerToGrade(Problem("1", "?", gold), answer)
     grade = compare_texts(item) or compare_formulas(item)
     assert not grade.failed
     return grade.value == 1.0

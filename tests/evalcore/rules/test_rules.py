@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evalcore.formats import Problem
 from evalcore.rules import RULES as COMPARE
-from evalcore.rules import Grade, Item, Tools, grade_all
+from evalcore.rules import AnswerToGrade, Grade, Tools, grade_all
 from evalcore.sandbox.sandbox import Outcome
 from tests.support.cases import cases
 
@@ -20,7 +20,7 @@ from tests.support.cases import cases
 def judged(rule: str, value: Any, gold: Any, is_computed: bool = True) -> Grade:
     details = {"ground_truth": gold, "program": "the reference"}
     tools = Tools(lambda programs: [Outcome("ok", gold) for _ in programs], lambda items: iter(()))
-    item = Item(Problem("1", "?", str(gold), details=details), value, is_computed)
+    item = AnswerToGrade(Problem("1", "?", str(gold), details=details), value, is_computed)
     (verdict,) = grade_all(COMPARE[rule], [item], tools)
     return verdict
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import RULES, Grade, Item, Tools, grade_all
+from evalcore.rules import RULES, AnswerToGrade, Grade, Tools, grade_all
 from evalcore.rules.formula_pool import compare_texts
 from tests.support.cases import cases
 
@@ -16,7 +16,7 @@ VALUES = {"right": 1.0, "wrong": 0.0, "judge": None}
 
 
 def judged(rule: str, answer: str, gold: str, unit: str = "") -> Grade:
-    item = Item(Problem("1", "?", gold, details={"unit": unit or None}), answer)
+    item = AnswerToGrade(Problem("1", "?", gold, details={"unit": unit or None}), answer)
     if rule == "math":
         from evalcore.rules.mathematics import compare_formulas
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evalcore.formats import Problem
-from evalcore.rules import Grade, Item
+from evalcore.rules import AnswerToGrade, Grade
 from evalcore.rules.formula_pool import compare_texts
 from tests.support.cases import cases
 
@@ -16,7 +16,7 @@ UNITS = cases(Path(__file__).with_suffix(".csv"))
 def judged(answer: str, gold: str, unit: str = "") -> Grade:
     from evalcore.rules.mathematics import compare_formulas
 
-    item = Item(Problem("1", "?", gold, details={"unit": unit or None}), answer)
+    item = AnswerToGrade(Problem("1", "?", gold, details={"unit": unit or None}), answer)
     return compare_texts(item) or compare_formulas(item)
 
 

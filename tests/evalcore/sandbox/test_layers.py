@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from evalcore.sandbox import layers
-from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.layers import ProgramLimits
 from evalcore.sandbox.sandbox import Sandbox
 from tests.support.command import invoke
 from tests.support.sandbox_programs import (
@@ -141,4 +141,4 @@ def test_a_program_has_the_resources_that_security_md_names() -> None:
         (found,) = sandbox.run([answer_of_file("own_limits.py")])
     memory, *others = json.loads(str(found.value))
     assert 1 << 30 <= memory < 1.2 * (1 << 30), "more is what Python itself takes"
-    assert others == [64, math.ceil(Limits().seconds) + 1, 0, 4096]
+    assert others == [64, math.ceil(ProgramLimits().seconds) + 1, 0, 4096]

@@ -13,7 +13,7 @@ import pytest
 
 from evalcore.sandbox import kernel, layers
 from evalcore.sandbox import sandbox as sandbox_module
-from evalcore.sandbox.layers import Limits
+from evalcore.sandbox.layers import ProgramLimits
 from evalcore.sandbox.sandbox import Sandbox
 from tests.support.sandbox_programs import (
     SMALL,
@@ -79,7 +79,7 @@ def test_another_system_lacks_the_layers_but_the_time_is_limited(
         quick = list(made.run([solution("return 1"), child]))
     assert [(outcome.status, outcome.value) for outcome in quick] == [("ok", 1)] * 2
     told = b'{"status": "ok", "value": 1, "kind": "int"}'
-    with Sandbox(Limits(seconds=0.5), allow_weak=True) as made:
+    with Sandbox(ProgramLimits(seconds=0.5), allow_weak=True) as made:
         late = outcome_of(made, forging(told, ENDLESS))
     assert (late.status, late.value, late.message) == ("timeout", None, "not done within 0.5 s")
     assert 0.5 <= late.seconds < 60
@@ -89,7 +89,7 @@ def test_another_system_lacks_the_layers_but_the_time_is_limited(
 def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox_module, "GRACE_S", 0.2)
     monkeypatch.setattr(sandbox_module, "END_WITHIN_S", 0.2)
-    with Sandbox(Limits(seconds=5), workers=4) as made:
+    with Sandbox(ProgramLimits(seconds=5), workers=4) as made:
         first = made._zygotes[False].process
         first.send_signal(signal.SIGSTOP)
         # The programs had not been started, so they are run by the next one.
@@ -103,7 +103,7 @@ def test_a_zygote_that_does_not_move_is_replaced_or_killed(monkeypatch: pytest.M
 def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs() -> None:
     programs = [solution(ENDLESS), solution("return 1")]
     before = time.monotonic()
-    with Sandbox(Limits(seconds=600), allow_weak=True) as made:
+    with Sandbox(ProgramLimits(seconds=600), allow_weak=True) as made:
         with pytest.raises(IndexError, match="out of range"):
             list(made.run(map(programs.__getitem__, itertools.count())))
         outcomes = made.run(reversed(programs))
@@ -122,7 +122,7 @@ def test_an_error_of_the_consumer_or_of_the_source_ends_the_programs() -> None:
     ],
 )
 def test_a_program_whose_limits_can_not_be_set_is_lost(seconds: str, why: str) -> None:
-    with Sandbox(Limits(seconds=float(seconds)), allow_weak=True) as made:
+    with Sandbox(ProgramLimits(seconds=float(seconds)), allow_weak=True) as made:
         ends = list(made.run([answer("answer = 1")] * 2))
     assert [(end.status, end.message) for end in ends] == [
         ("lost", f"it could not be run: {why}"),

@@ -11,8 +11,9 @@ import pytest
 from rich.console import Console
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
-from ngramscan.prevalence.contamination_shares import ShareRow
+from ngramscan.prevalence.contamination.benchmark_entries import read_entries
+from ngramscan.prevalence.contamination.shares import ShareRow
+from ngramscan.statistics.streams import draw_sample
 from tests.support.command import Ran, invoke
 from tests.support.completion import offers
 from tests.support.figures import marks, overlapping, saved, texts_of
@@ -278,11 +279,11 @@ def test_what_was_read_otherwise_than_meant_is_a_notice() -> None:
 
 def test_a_sample_is_drawn_by_its_seed_and_keeps_the_order(here: Path) -> None:
     entries = read_entries(here / "exam.jsonl", "question").entries
-    drawn = draw_entries(entries, 30, 1)
+    drawn = draw_sample(entries, 30, 1)
     assert [int(one.id) for one in drawn] == sorted(int(one.id) for one in drawn)
     assert len({one.id for one in drawn}) == 30
-    assert draw_entries(entries, 30, 1) == drawn != draw_entries(entries, 30, 2)
-    times = Counter(one.id for seed in range(400) for one in draw_entries(entries, 30, seed))
+    assert draw_sample(entries, 30, 1) == drawn != draw_sample(entries, 30, 2)
+    times = Counter(one.id for seed in range(400) for one in draw_sample(entries, 30, seed))
     assert 60 < min(times.values()) <= max(times.values()) < 140  # 100 each are expected
     ran = contaminate("--sample", "30", "--seed", "4", "--shares", "s.csv")
     assert "30 of 120 entries were drawn at random with seed 4" in ran.stdout

@@ -1,17 +1,24 @@
 """Every format of a corpus: the same documents give the same counts, truncated files none."""
 
 import gzip
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from pkgutil import iter_modules
+from typing import Any, get_args
 
 import pandas as pd
 import pytest
 
 import ngramscan
+from ngramscan import corpora
+from ngramscan.corpora.base import CorpusFormat
+from ngramscan.corpora.formats import FORMATS as READ_FORMATS
 from ngramscan.errors import CorpusError, InputError
+from ngramscan.reading.formats import InputFormat
 from tests.support import corpus_files, oracle
 from tests.support.corpus_documents import texts_of
 from tests.support.hard_texts import F1, make_texts
+from tests.support.places import ROOT, TESTS
 
 MORE = ["aa", "a", "ภาษา", "step\nby"]
 FORMATS = list(corpus_files.WRITERS)
@@ -97,3 +104,40 @@ def test_documents_are_excluded_and_limited_in_every_format(tmp_path: Path, name
     assert row_of(count(path, exclude_source="*/wiki/*")).documents == 1000
     row = row_of(count(path, limit_documents=700))
     assert (row.documents, row.note) == (700, "only the first 700 documents")
+
+
+def modules_of_formats() -> dict[str, str]:
+    """Return the module that defines each format, found by reading all modules of the room."""
+    return {
+        value.name: module.name
+        for module in iter_modules(corpora.__path__)
+        if module.name != "formats"
+        for value in vars(import_module(f"ngramscan.corpora.{module.name}")).values()
+        if isinstance(value, CorpusFormat)
+    }
+
+
+def test_every_format_that_a_module_defines_is_listed() -> None:
+    assert modules_of_formats().keys() == {form.name for form in READ_FORMATS}
+
+
+def test_formats_differ_in_names_and_suffixes() -> None:
+    names = [form.name for form in READ_FORMATS]
+    suffixes = [suffix for form in READ_FORMATS for suffix in form.suffixes]
+    assert len({*names}) == len(names)
+    assert len({*suffixes}) == len(suffixes)
+
+
+def test_the_option_has_every_format_that_files_can_have() -> None:
+    assert get_args(InputFormat) == tuple(form.name for form in READ_FORMATS if form.suffixes)
+
+
+@pytest.mark.parametrize("name", [form.name for form in READ_FORMATS])
+def test_every_format_has_tests_of_its_own(name: str) -> None:
+    assert (TESTS / f"ngramscan/corpora/test_{modules_of_formats()[name]}.py").is_file()
+
+
+@pytest.mark.parametrize("form", READ_FORMATS, ids=lambda form: form.name)
+def test_the_page_on_scanning_has_every_suffix(form: CorpusFormat) -> None:
+    page = (ROOT / "docs/scanning.md").read_text()
+    assert [suffix for suffix in form.suffixes if f"`{suffix}`" not in page] == []

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -195,7 +196,8 @@ def test_refusals_are_told_and_failures_retried(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(places, "_PAUSES_S", (0.01,))
+    retries = replace(places.RETRIES, attempts=2, first_pause_s=0.01)
+    monkeypatch.setattr(places, "RETRIES", retries)
     with RangeServer(tmp_path, faults=Faults(always={"": kind})) as server:
         use(monkeypatch, server.url)
         assert words in problem_of(f"s3://{BUCKET}/x", error)
@@ -220,7 +222,7 @@ def test_a_cut_or_failed_upload_is_repeated_and_a_third_one_given_up(
     methods = {"protocol": "faulty", "put_file": put_file}
     faulty = type("FaultyStore", (MemoryFileSystem,), methods)
     fsspec.register_implementation("faulty", faulty, clobber=True)
-    monkeypatch.setattr(places, "_PAUSES_S", (0.01, 0.01))
+    monkeypatch.setattr(places, "RETRIES", replace(places.RETRIES, first_pause_s=0.01))
     work, place = finished(tmp_path / "work"), "faulty://index"
     reset = OSError(errno.ECONNRESET, "reset")
     FAULTS[:] = [3, reset, None, reset]

@@ -1,8 +1,44 @@
-"""The values that all indexes return."""
+"""The values that all indexes return, and the abilities that only some have."""
+
+from importlib import import_module
+from pkgutil import walk_packages
 
 import pytest
 
-from ngramscan.indexes.base import Cost, Occurrences, Place, Segment, Window, requests_at
+from ngramscan import indexes
+from ngramscan.indexes.base import (
+    Cost,
+    FindsSpans,
+    Index,
+    Locates,
+    MatchesSuffixes,
+    Occurrences,
+    Place,
+    ReadsDocuments,
+    Segment,
+    ShowsExcerpts,
+    Window,
+    requests_at,
+)
+from ngramscan.indexes.fm9 import Fm9Index, LocalFm9Index
+from ngramscan.indexes.http.index import ApiIndex
+from ngramscan.indexes.in_place import InPlaceIndex
+from ngramscan.indexes.scan.index import ScanIndex
+from ngramscan.indexes.tokens.base import MatchesTokens
+from ngramscan.indexes.tokens.hosted import HostedTokenIndex
+from ngramscan.indexes.tokens.local import TokenFolderIndex
+
+ABILITIES = (ReadsDocuments, ShowsExcerpts, Locates, MatchesSuffixes, FindsSpans, MatchesTokens)
+INDEXES: dict[type[Index], set[type]] = {
+    ScanIndex: {ReadsDocuments, ShowsExcerpts},
+    Fm9Index: set(),
+    LocalFm9Index: {Locates, MatchesSuffixes},
+    InPlaceIndex: {FindsSpans},
+    ApiIndex: set(),
+    TokenFolderIndex: {Locates, MatchesTokens},
+    HostedTokenIndex: {MatchesTokens},
+}
+"""The abilities of each index."""
 
 
 @pytest.mark.parametrize(
@@ -39,3 +75,34 @@ def test_a_window_tells_whether_a_part_of_the_document_is_hidden(
 ) -> None:
     window = Window(Place("a", 0, 0), "1", document_bytes, b"a b", 0, True, "")
     assert (window.length, window.is_truncated) == (document_bytes, is_truncated)
+
+
+@pytest.mark.parametrize("index", INDEXES, ids=lambda index: index.__name__)
+def test_each_kind_of_index_has_its_abilities(index: type[Index]) -> None:
+    abilities = {ability for ability in ABILITIES if issubclass(index, ability)}
+    assert abilities == INDEXES[index]
+
+
+def test_the_table_of_abilities_has_every_index() -> None:
+    names = [found.name for found in walk_packages(indexes.__path__, "ngramscan.indexes.")]
+    classes = {
+        value
+        for name in names
+        for value in vars(import_module(name)).values()
+        if isinstance(value, type) and {"counts", "find", "windows"} <= {*dir(value)}
+    }
+    assert {each for each in classes if not is_protocol(each)} == INDEXES.keys()
+
+
+def is_protocol(each: type) -> bool:
+    """Tell whether a class only says what others have."""
+    return bool(getattr(each, "_is_protocol", False))
+
+
+def test_asking_for_an_ability_reads_no_property() -> None:
+    class Host:
+        @property
+        def longest_context(self) -> int:
+            raise AssertionError("a request was sent")
+
+    assert not any(isinstance(Host(), ability) for ability in ABILITIES)

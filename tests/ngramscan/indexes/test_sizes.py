@@ -3,13 +3,14 @@
 import json
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ngramscan
-from ngramscan.indexes.catalog import find_hosted
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted
 from tests.support.command import invoke as run
 from tests.support.places import REPLAY
 from tests.support.serve_process import INDEXES, Served, serving
@@ -106,7 +107,8 @@ def test_the_documented_size_is_that_of_the_public_service(
     hosted = find_hosted("dclm")
     assert hosted
     with ApiServer({NAME: DOCS}) as server:
-        monkeypatch.setattr("ngramscan.indexes.http.client.DEFAULT_URL", server.url)
+        service = replace(INFINI_GRAM_MINI, url=server.url)
+        monkeypatch.setattr("ngramscan.indexes.catalog.SERVICES", (service,))
         given: dict[str, Any] = {"index": "dclm", "api_url": server.url, "journal": tmp_path / "j"}
         row = ngramscan.count("the end", **given).iloc[0]
         assert row["bytes"] == hosted.bytes

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngramscan.matching.excerpts import (
-    Excerpts,
+    ExcerptFinder,
     HashTable,
     by_width,
     possible_windows,
@@ -17,8 +17,8 @@ from ngramscan.matching.excerpts import (
 )
 
 
-def excerpts_of(text: bytes, windows: Sequence[tuple[int, int]]) -> Excerpts:
-    return Excerpts([text], [np.array(windows).reshape(-1, 2)])
+def excerpts_of(text: bytes, windows: Sequence[tuple[int, int]]) -> ExcerptFinder:
+    return ExcerptFinder([text], [np.array(windows).reshape(-1, 2)])
 
 
 # Words with signs, words that touch, single bytes of too few words, and letters beyond ASCII.
@@ -78,7 +78,7 @@ def test_nothing_is_shown_of_a_document_without_a_window(document: bytes) -> Non
 
 def test_without_windows_nothing_is_shown() -> None:
     assert excerpts_of(b"one two three", []).find([b"one two three"]) == []
-    assert Excerpts([], []).find([b"one two three"]) == []
+    assert ExcerptFinder([], []).find([b"one two three"]) == []
     assert excerpts_of(b"one two three", [(0, 13)]).find([]) == []
 
 
@@ -114,7 +114,7 @@ def test_each_window_of_a_document_is_in_a_part_and_possible(
         starts = sorted(rng.randrange(len(text)) for _ in range(5))
         ends = [rng.randint(start + 1, len(text)) for start in starts]
         windows.append(np.stack([starts, ends], axis=1))
-    parts = Excerpts(own, windows).find(documents)
+    parts = ExcerptFinder(own, windows).find(documents)
     possible = possible_windows(parts, own, windows)
     for text, of_text, are_possible in zip(own, windows, possible, strict=True):
         assert len(are_possible) == len(of_text)

@@ -15,7 +15,7 @@ from ngramscan.matching import (
     Engine,
     Hit,
     Matcher,
-    Text,
+    TextBytes,
     aho_corasick_engine,
     compile_engine,
     count_by_brute_force,
@@ -106,7 +106,7 @@ def test_the_self_check_of_thousands_of_queries_finds_missed_ones() -> None:
     literals, texts = thousands(3_000)
     whole = aho_corasick_engine([literal.encode() for literal in literals])
 
-    def scan(text: Text, hit: Hit) -> None:
+    def scan(text: TextBytes, hit: Hit) -> None:
         for number in found_by(whole, text):
             if number % 20:
                 hit(number)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngramscan.matching.excerpts import MOST_WIDE
-from ngramscan.matching.seeds import Pairs, SeedTable, longest_of_pairs, same_bytes
+from ngramscan.matching.seeds import SeedPairs, SeedTable, longest_of_pairs, same_bytes
 
 STEPS = (1, 2, 4, 8, 16, 24, 32, 40, 48, 64)
 """How many bytes each step of the search compares."""
@@ -121,7 +121,7 @@ def test_a_start_shares_as_much_with_a_place_as_is_the_same(size: int, behind: i
     data = text + document + MOST_WIDE * b"\xff"
     words = np.ndarray((len(data) - 7,), ">u8", data, strides=(1,))
     starts, stops = np.array([0]), np.array([size + behind])
-    pairs = Pairs(np.array([0]), np.array([len(text) + len(b"between ")]))
+    pairs = SeedPairs(np.array([0]), np.array([len(text) + len(b"between ")]))
     assert longest_of_pairs(data, words, starts, stops, pairs).tolist() == [size]
 
 
@@ -132,7 +132,7 @@ def test_what_is_shared_behind_the_next_start_counts_for_each_start() -> None:
     starts = np.array([0, 3, 6, 9, 12])
     shown = [(0, 3), (1, 0), (1, 6), (2, 9), (2, 16), (3, 12), (3, 19), (4, 22)]
     windows, places = np.array(shown).T
-    pairs = Pairs(windows, places + len(text))
+    pairs = SeedPairs(windows, places + len(text))
     longest = longest_of_pairs(data, words, starts, np.full(5, 14), pairs)
     assert longest.tolist() == [10, 7, 8, 5, 2]
 
@@ -140,7 +140,7 @@ def test_what_is_shared_behind_the_next_start_counts_for_each_start() -> None:
 def test_a_window_without_a_place_shares_nothing() -> None:
     data = b"ab\xffab" + MOST_WIDE * b"\xff"
     words = np.ndarray((len(data) - 7,), ">u8", data, strides=(1,))
-    pairs = Pairs(np.array([1]), np.array([4]))
+    pairs = SeedPairs(np.array([1]), np.array([4]))
     starts, stops = np.array([0, 1]), np.array([2, 2])
     assert longest_of_pairs(data, words, starts, stops, pairs).tolist() == [0, 1]
 

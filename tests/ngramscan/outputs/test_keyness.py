@@ -52,7 +52,7 @@ def test_planted_phrases_are_found_and_stand_once() -> None:
     assert [row.ngram for row in found.rows] == ["def solution():\n    return"]
     every = keyness_of(split_words([*own, *filler[40:]]), 40, all=True)
     assert "def" in {row.ngram for row in every.rows}
-    assert every.found == found.found == len(every.rows)
+    assert every.significant == found.significant == len(every.rows)
     best = found.rows[0]
     assert (best.count, best.other_count, best.document_share) == (40, 0, 1.0)
     assert best.dispersion < 0.2
@@ -243,7 +243,7 @@ def test_nothing_is_found_where_there_is_nothing(
     tokens: Tokens, own: int, lengths: tuple[int, int]
 ) -> None:
     found = keyness_of(tokens, own, lengths=lengths)
-    assert (found.rows, found.found) == ([], 0)
+    assert (found.rows, found.significant) == ([], 0)
 
 
 @pytest.mark.parametrize("unit", ["word", "character"])

@@ -50,7 +50,13 @@ def test_a_set_may_have_the_suffix_of_yaml_of_json_or_none(
             "c.jsonl", "not a pattern set; to count in its texts: --index scan:", id="a corpus"
         ),
         pytest.param(
+            "c.feather", "not a pattern set; to count in its texts: --index scan:", id="Arrow"
+        ),
+        pytest.param(
             "c.txt", "not a pattern set; to count each of its lines: --literals-file ", id="a text"
+        ),
+        pytest.param(
+            "c.csv", "not a pattern set; to count each of its lines: --literals-file ", id="a table"
         ),
     ],
 )

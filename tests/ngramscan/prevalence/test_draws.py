@@ -10,12 +10,12 @@ from ngramscan.indexes.base import Occurrences, Place, Segment, Window
 from ngramscan.matching import find_starts, least_distance
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import run_docnorm
-from ngramscan.prevalence.draw_places import draw_places
 from ngramscan.prevalence.draws import (
     DocnormOptions,
     DocumentShare,
     Estimator,
     document_share,
+    draw_places,
     shares_beside,
 )
 from tests.support.text_index import TextIndex

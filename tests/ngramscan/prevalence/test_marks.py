@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from ngramscan.prevalence.marks import LEVELS, Mark, cut_at_marks
+from ngramscan.prevalence.marks import LEVELS, Mark, cut_at_marks, cut_where_marked
 
 
 def level_of(words: int) -> int:
@@ -48,3 +48,24 @@ def test_a_long_text_of_one_word_is_cut_soon() -> None:
     parts = list(cut_at_marks("a " * n, marks))
     assert "".join(piece for part in parts for piece, _ in part.pieces) == "a " * n
     assert {level for part in parts for _, level in part.pieces} == {len(LEVELS)}
+
+
+@pytest.mark.parametrize(
+    ("marks", "parts"),
+    [
+        pytest.param([], [("abcdef", False)], id="no mark"),
+        pytest.param([(1, 3)], [("a", False), ("bc", True), ("def", False)], id="one mark"),
+        pytest.param([(0, 3), (2, 4)], [("abcd", True), ("ef", False)], id="marks that overlap"),
+        pytest.param([(0, 2), (2, 6)], [("abcdef", True)], id="marks that touch"),
+        pytest.param(
+            [(0, 1), (2, 3), (5, 6)],
+            [("a", True), ("b", False), ("c", True), ("de", False), ("f", True)],
+            id="marks apart",
+        ),
+    ],
+)
+def test_a_text_is_cut_where_marks_begin_and_end_together(
+    marks: list[tuple[int, int]], parts: list[tuple[str, bool]]
+) -> None:
+    given = [Mark(start, end, 5) for start, end in marks]
+    assert list(cut_where_marked("abcdef", given)) == parts

@@ -17,7 +17,7 @@ from ngramscan.index_files.fm9 import kernels
 from ngramscan.index_files.fm9.reader import Fm9File
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.matching.excerpts import Excerpts
+from ngramscan.matching.excerpts import ExcerptFinder
 from ngramscan.prevalence.spans import (
     Span,
     WordText,
@@ -107,13 +107,13 @@ def test_spans_are_those_of_a_brute_force(
 class Shown:
     """Documents of which all is shown that may be shared, a few bytes of them at once."""
 
-    unit, match_starts = "bytes", None
+    unit = "bytes"
 
     def __init__(self, documents: Sequence[str]) -> None:
         self._documents = [document.encode() for document in documents]
 
     def excerpts(self, texts: Sequence[bytes], windows: Sequence[Any]) -> list[bytes]:
-        return list(Excerpts(texts, windows).find_in_all(self._documents, at_once=40))
+        return list(ExcerptFinder(texts, windows).find_in_all(self._documents, at_once=40))
 
 
 SIGNS = ("ab", "word ", "12", "_", " ", ", ", "=", "é", "—", "字", "🙂", "\n    ", "documented")

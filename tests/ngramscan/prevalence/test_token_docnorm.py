@@ -13,8 +13,7 @@ from ngramscan.indexes.base import Place
 from ngramscan.indexes.tokens.base import TokenIndex, TokenOccurrences, TokenWindow, as_text
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.docnorm import DocnormResult, refuse_first, run_docnorm
-from ngramscan.prevalence.draw_places import draw_places
-from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share
+from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share, draw_places
 from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.tables import print_docnorm
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts

@@ -14,6 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -266,7 +267,7 @@ def test_an_address_that_expired_is_asked_for_again(
 def test_what_does_not_get_better_ends(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch, kind: str, problem: str
 ) -> None:
-    monkeypatch.setattr(ranges_module, "ATTEMPTS", 3)
+    monkeypatch.setattr(ranges_module, "RETRIES", replace(ranges_module.RETRIES, attempts=3))
     before = len(asked(server, f"{kind}/file"))
     with (
         ranges_of(timeout_s=0.3, rate=0.0) as ranges,
@@ -286,7 +287,7 @@ def test_what_does_not_get_better_ends(
 def test_waits_between_attempts_grow(
     server: RangeServer, monkeypatch: pytest.MonkeyPatch, kind: str, waits: list[str]
 ) -> None:
-    monkeypatch.setattr(ranges_module, "ATTEMPTS", 6)
+    monkeypatch.setattr(ranges_module, "RETRIES", replace(ranges_module.RETRIES, attempts=6))
     monkeypatch.setattr(random, "uniform", lambda low, high: (low + high) * 0.75)
     recorder = Recorder()
     with ranges_of(recorder) as ranges, pytest.raises(RemoteUnavailable):
@@ -388,7 +389,7 @@ def test_a_certificate_that_nobody_knows_is_said_with_the_cure(tmp_path: Path) -
 
 
 def test_a_server_that_is_gone_is_told(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranges_module, "ATTEMPTS", 1)
+    monkeypatch.setattr(ranges_module, "RETRIES", replace(ranges_module.RETRIES, attempts=1))
     with ranges_of() as ranges:
         with RangeServer(folder) as server:
             file = opened(ranges, f"{server.url}file")

@@ -10,9 +10,9 @@ from typing import Any, get_args, get_type_hints
 import pandas as pd
 import pytest
 
-from evalcore.benchmarks import CheckRow, DatasetRow, FetchRow
-from evalcore.commands.judge import JudgeRow
+from evalcore.commands.datasets import CheckRow, DatasetRow, FetchRow
 from evalcore.commands.logs import UsageRow
+from evalcore.judgements import JudgeRow
 from evalcore.records import Record
 from evalcore.scores import ScoreRow
 from ngramscan.commands.patterns import PatternRow, PatternSetRow

@@ -20,7 +20,7 @@ from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.progress import Progress, visible
 from ngramscan.serve import app, page, search
-from ngramscan.serve.clients import ClientLeftError, Clients, Watch
+from ngramscan.serve.clients import ClientLeftError, Clients, StoppableProgress
 from ngramscan.serve.protocol import ServedIndex, answer
 from ngramscan.serve.token_protocol import ServedTokens
 from ngramscan.stopping import working_on
@@ -224,8 +224,8 @@ def test_a_frequent_phrase_has_the_draws_that_there_is_time_for(
 @pytest.mark.parametrize("folder", [INDEXES[0], TOKEN_INDEX])
 def test_a_search_stops_when_its_client_has_left(folder: Path) -> None:
     job = Clients(1).new_job()
-    one_search = search.Search({"x": opened(folder).searched(Watch())})
-    question = search.Question("the", ("x",))
+    one_search = search.PhraseSearch({"x": opened(folder).searched(StoppableProgress())})
+    question = search.PhraseQuestion("the", ("x",))
     with working_on(job):
         assert next(one_search.ask(question)).occurrences
         job.stop(ClientLeftError)
@@ -246,7 +246,7 @@ def test_long_work_of_the_protocol_stops_when_its_client_has_left(
 ) -> None:
     index = opened(TOKEN_INDEX)
     assert isinstance(index, ServedTokens)
-    index.progress, job = Watch(), Clients(1).new_job()
+    index.progress, job = StoppableProgress(), Clients(1).new_job()
     body = json.dumps({"index": index.name, **request_of}).encode()
     with working_on(job):
         assert "error" not in answer({index.name: index}, body)
@@ -268,7 +268,7 @@ def opened(folder: Path) -> ServedIndex | ServedTokens:
 def test_a_browser_sees_which_index_is_being_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = threading.Event()
     sent: list[str] = []
-    fill = search.Search._fill
+    fill = search.PhraseSearch._fill
 
     def fill_when_seen(*arguments: Any) -> None:
         assert seen.wait(PATIENCE_S)
@@ -284,7 +284,7 @@ def test_a_browser_sees_which_index_is_being_searched(monkeypatch: pytest.Monkey
         if "Searching" in sent[-1]:
             seen.set()
 
-    monkeypatch.setattr(search.Search, "_fill", fill_when_seen)
+    monkeypatch.setattr(search.PhraseSearch, "_fill", fill_when_seen)
     headers = [(b"host", b"127.0.0.1"), (b"accept", b"text/html")]
     scope: Scope = {
         "type": "http",
@@ -306,7 +306,7 @@ def test_a_browser_sees_which_index_is_being_searched(monkeypatch: pytest.Monkey
 
 
 def test_a_head_request_searches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(search.Search, "_fill")
+    monkeypatch.delattr(search.PhraseSearch, "_fill")
 
     async def head() -> httpx.Response:
         transport = httpx.ASGITransport(service_of(INDEXES[0]).application)

@@ -15,7 +15,7 @@ import pytest
 from ngramscan.index_files.fm9.reader import Shard, open_shards
 from ngramscan.serve import clients, server, turns
 from ngramscan.serve.protocol import ServedIndex
-from ngramscan.serve.turns import Job, Turns
+from ngramscan.serve.turns import RequestWork, Turns
 from ngramscan.stopping import current_work
 from tests.support.dask_cluster import wait_until
 from tests.support.serve_process import INDEXES, THE, running, serving_here
@@ -213,7 +213,7 @@ def test_no_more_jobs_run_than_there_are_places() -> None:
 
     async def scene() -> None:
         some = Turns(3)
-        await asyncio.gather(*(some.submit(Job(some), work) for _ in range(20)))
+        await asyncio.gather(*(some.submit(RequestWork(some), work) for _ in range(20)))
 
     asyncio.run(scene())
     assert most == 3
@@ -223,7 +223,7 @@ def test_what_takes_less_time_is_done_first() -> None:
     async def scene() -> list[float]:
         some = Turns(1)
         works = [busy_for(milliseconds) for milliseconds in (1000, 300, 1)]
-        return await asyncio.gather(*(some.submit(Job(some), work) for work in works))
+        return await asyncio.gather(*(some.submit(RequestWork(some), work) for work in works))
 
     longest, middle, shortest = asyncio.run(scene())
     assert shortest < middle < longest
@@ -234,7 +234,7 @@ def test_stopped_and_cancelled_jobs_of_several_tasks_lose_no_place() -> None:
         some = Turns(2)
 
         async def ask(number: int) -> None:
-            job = Job(some)
+            job = RequestWork(some)
             with suppress(clients.ClientLeftError, asyncio.CancelledError):
                 for _ in range(3):
                     result = some.submit(job, busy_for(number % 60))
@@ -248,7 +248,7 @@ def test_stopped_and_cancelled_jobs_of_several_tasks_lose_no_place() -> None:
         await asyncio.gather(*map(ask, range(120)))
         assert not some._running
         assert not some._paused
-        return await some.submit(Job(some), busy_for(0))
+        return await some.submit(RequestWork(some), busy_for(0))
 
     assert asyncio.run(asyncio.wait_for(scene(), 60))
 
@@ -260,8 +260,8 @@ def test_an_error_of_a_task_is_that_of_its_result() -> None:
     async def scene() -> int:
         some = Turns(1)
         with pytest.raises(ZeroDivisionError):
-            await some.submit(Job(some), fail)
-        return await some.submit(Job(some), lambda: 7)
+            await some.submit(RequestWork(some), fail)
+        return await some.submit(RequestWork(some), lambda: 7)
 
     assert asyncio.run(scene()) == 7
 

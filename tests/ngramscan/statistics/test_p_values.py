@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from ngramscan.statistics.estimates import Estimate
-from ngramscan.statistics.p_values import PValue, benjamini_hochberg, disagreement, holm
+from ngramscan.statistics.p_values import ComputedPValue, benjamini_hochberg, disagreement, holm
 
 
 @given(st.lists(st.floats(0, 1) | st.sampled_from([0.0, 0.01, 0.5, 1.0])))
@@ -42,14 +42,17 @@ def test_benjamini_and_hochberg_is_its_definition(p_values: list[float]) -> None
 
 def test_an_interval_and_a_test_disagree_if_only_one_excludes_zero() -> None:
     cases = ((0.0, 0.05), (0.01, 0.06), (0.01, 0.05))
-    said = [disagreement(Estimate(0.1, low, 0.2, 0.95), PValue(p, "a test", 9)) for low, p in cases]
+    said = [
+        disagreement(Estimate(0.1, low, 0.2, 0.95), ComputedPValue(p, "a test", 9))
+        for low, p in cases
+    ]
     told = "interval and test disagree: the interval"
     assert said == [
         f"{told} includes 0, but p is at most 0.05",
         f"{told} excludes 0, but p is above 0.05",
         "",
     ]
-    assert disagreement(Estimate(0.1, None, None, 0.95), PValue(0.01, "a test", 9)) == ""
+    assert disagreement(Estimate(0.1, None, None, 0.95), ComputedPValue(0.01, "a test", 9)) == ""
 
 
 @pytest.mark.parametrize("p", [float("nan"), -0.1, 1.1])

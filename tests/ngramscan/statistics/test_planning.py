@@ -9,7 +9,7 @@ from statsmodels.stats.power import TTestPower
 
 from benchmarks import levels_means as levels
 from evalcore.paired_tests import Settings, compare_pairs
-from evalcore.pilots import Clusters, assume_variation, make_design
+from evalcore.pilots import AssumedClusters, assume_variation, make_design
 from ngramscan.statistics.bounded_means import BoundedMean
 from ngramscan.statistics.planning import (
     Design,
@@ -109,7 +109,7 @@ def test_the_planned_problems_find_the_difference_as_often_as_planned(epochs: in
     agreement = float((first == second).mean())
     self_agreement = float(np.mean([(own[0] == own[1]).mean() for own in (first, second)]))
     variation = assume_variation(accuracies, agreement, self_agreement)
-    design = make_design(variation, epochs, Clusters())
+    design = make_design(variation, epochs, AssumedClusters())
     n = needed_n(design, accuracies[1] - accuracies[0])
     assert n is not None
     draw, runs = np.random.default_rng(2), sets(150)
@@ -122,7 +122,7 @@ def test_the_planned_problems_find_the_difference_as_often_as_planned(epochs: in
 
 def test_the_planned_clusters_find_the_difference_as_often_as_planned() -> None:
     size, icc = 5, 0.3
-    clusters = Clusters(size, icc)
+    clusters = AssumedClusters(size, icc)
     variation = assume_variation((0.5, 0.6), 0.6, None)
     design = make_design(variation, 1, clusters)
     n = needed_n(design, 0.1)

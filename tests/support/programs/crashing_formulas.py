@@ -3,14 +3,14 @@
 import os
 import sys
 
-from evalcore.rules import Grade, Item, mathematics
+from evalcore.rules import AnswerToGrade, Grade, mathematics
 from evalcore.rules.formula_pool import serve
 from ngramscan.processes.lifeline import end_with
 
 compare_formulas = mathematics.compare_formulas
 
 
-def crash(item: Item) -> Grade:
+def crash(item: AnswerToGrade) -> Grade:
     if item.value == "11":
         return Grade(float(len(bytearray(3 << 30))), "macOS sets no limit")
     if item.value == "12":

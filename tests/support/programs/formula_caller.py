@@ -9,7 +9,7 @@ import sys
 from typing import Any
 
 from evalcore.formats import Problem
-from evalcore.rules import Item
+from evalcore.rules import AnswerToGrade
 from evalcore.rules.formula_pool import compare_all
 
 
@@ -27,7 +27,10 @@ class ToldProcess(subprocess.Popen[bytes]):
 vars(subprocess)["Popen"] = ToldProcess
 answer, then = sys.argv[1:]
 say("run")
-items = [Item(Problem("1", "?", "0.5"), "1/2"), Item(Problem("2", "?", "7"), answer)]
+items = [
+    AnswerToGrade(Problem("1", "?", "0.5"), "1/2"),
+    AnswerToGrade(Problem("2", "?", "7"), answer),
+]
 verdicts = compare_all(items, seconds=600, workers=1)
 say(next(verdicts).reason)
 if then == "next":

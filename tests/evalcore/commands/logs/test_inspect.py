@@ -8,7 +8,7 @@ import pytest
 
 from evalcore.commands.logs import read_logs
 from evalcore.commands.logs.readers import Log
-from evalcore.scales import Scale
+from evalcore.scales import ScoreScale
 from evalcore.scores import ScoreRow
 from tests.support.command import invoke
 from tests.support.made_logs import (
@@ -189,18 +189,20 @@ def test_each_place_of_a_list_is_a_rule(path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "scale", "share"),
     [
-        pytest.param(7, Scale(0, 10), 0.7, id="points from 0 to 10"),
-        pytest.param("7", Scale(0, 10), 0.7, id="points as text"),
-        pytest.param(1, Scale(1, 5), 0.0, id="the lowest grade of 1 to 5"),
-        pytest.param(4, Scale(1, 5), 0.75, id="a grade of 1 to 5"),
-        pytest.param(-0.5, Scale(-1, 1), 0.25, id="a penalty"),
-        pytest.param(87.5, Scale(0, 100), 0.875, id="percent"),
-        pytest.param(1.0000000000000002, Scale(), 1.0, id="a sum above 1 by rounding"),
-        pytest.param("C", Scale(0, 10), 1.0, id="a letter is a share already"),
-        pytest.param(True, Scale(0, 10), 1.0, id="a truth value is a share already"),
+        pytest.param(7, ScoreScale(0, 10), 0.7, id="points from 0 to 10"),
+        pytest.param("7", ScoreScale(0, 10), 0.7, id="points as text"),
+        pytest.param(1, ScoreScale(1, 5), 0.0, id="the lowest grade of 1 to 5"),
+        pytest.param(4, ScoreScale(1, 5), 0.75, id="a grade of 1 to 5"),
+        pytest.param(-0.5, ScoreScale(-1, 1), 0.25, id="a penalty"),
+        pytest.param(87.5, ScoreScale(0, 100), 0.875, id="percent"),
+        pytest.param(1.0000000000000002, ScoreScale(), 1.0, id="a sum above 1 by rounding"),
+        pytest.param("C", ScoreScale(0, 10), 1.0, id="a letter is a share already"),
+        pytest.param(True, ScoreScale(0, 10), 1.0, id="a truth value is a share already"),
     ],
 )
-def test_scores_are_put_on_their_scale(path: Path, value: Any, scale: Scale, share: float) -> None:
+def test_scores_are_put_on_their_scale(
+    path: Path, value: Any, scale: ScoreScale, share: float
+) -> None:
     assert read_one(path, sample("s1", value), scale=scale).value == share
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import evalcore
-from evalcore.commands.logs import Layout, read_logs
+from evalcore.commands.logs import LogLayout, read_logs
 from evalcore.commands.logs.kinds import KINDS
 from evalcore.scores import ScoreRow, read_scores
 from ngramscan.errors import InputError
@@ -60,7 +60,7 @@ def test_every_verdict_of_genuine_logs_is_the_planned_one(
     shared: Path, path: str, wanted: list[str], column: str, missing: Any, letter: str
 ) -> None:
     name = shared / "logs" / path.format(letter.lower())
-    log = read_logs([name], given=NAMES, wanted=wanted, missing=missing)
+    log = read_logs([name], replaced_names=NAMES, wanted=wanted, missing=missing)
     assert {row.id: row.value for row in log.rows} == dict(truth(shared)[column.format(letter)])
 
 
@@ -232,7 +232,7 @@ def test_what_is_no_log_is_refused(folder: Path, name: str, layout: str, message
 
 
 def test_each_kind_that_is_read_can_be_asked_for() -> None:
-    assert set(get_args(Layout)) == {"auto"} | {kind.layout for kind in KINDS if kind.reader}
+    assert set(get_args(LogLayout)) == {"auto"} | {kind.layout for kind in KINDS if kind.reader}
 
 
 # The command

@@ -56,7 +56,7 @@ def test_samples_of_every_eval_ever_are_scores(tmp_path: Path) -> None:
     assert {(row.prompt_tokens, row.completion_tokens) for row in log.usage} == {(10, 7)}
     [notice] = log.notices
     assert notice.startswith("these logs do not name the method, so it is the file: cot (`evalc")
-    assert not read_instances(tmp_path, instance(1), given={"method": "pot"}).notices
+    assert not read_instances(tmp_path, instance(1), replaced_names={"method": "pot"}).notices
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 import evalcore
 from evalcore.commands.logs import read_logs
-from evalcore.scales import Scale
+from evalcore.scales import ScoreScale
 from tests.support.command import invoke
 from tests.support.made_logs import refused, write_json, write_json_lines
 
@@ -144,7 +144,7 @@ def test_a_malformed_row_is_refused_with_its_place(
 
 def test_points_are_put_on_their_scale(tmp_path: Path) -> None:
     path = write_json_lines(tmp_path / "cot.jsonl", [{"id": "q1", "score": 7}])
-    assert seen(path, scale=Scale(0, 10)) == [("q1", 0.7, "scored")]
+    assert seen(path, scale=ScoreScale(0, 10)) == [("q1", 0.7, "scored")]
 
 
 WIDE = "id,cot,pot\nq1,1,0\nq2,0,\n"
@@ -195,5 +195,5 @@ def test_files_and_their_folder_are_compared_alike(
 def test_given_names_replace_those_of_a_table(tmp_path: Path) -> None:
     path = write_table(tmp_path / "cot.csv", RESULTS)
     given = {"dataset": "gsm8k", "model": "lab/made", "method": "pot"}
-    [*rows] = read_logs([path], given=given).rows
+    [*rows] = read_logs([path], replaced_names=given).rows
     assert {(row.dataset, row.model, row.method) for row in rows} == {tuple(given.values())}

@@ -438,10 +438,10 @@ def test_results_may_have_another_name_and_other_names_are_asked_for(tmp_path: P
     assert {r.model for r in read_logs([path]).rows} == {"lab/made"}
     beside.unlink()
     given = {"model": "m", "method": "cot"}
-    assert {r.dataset for r in read_logs([path], given=given).rows} == {"sums"}
+    assert {r.dataset for r in read_logs([path], replaced_names=given).rows} == {"sums"}
     path = path.rename(tmp_path / "mine.jsonl")
-    refused("it has no dataset", [path], given=given)
-    rows = read_logs([path], given={**given, "dataset": "d"}).rows
+    refused("it has no dataset", [path], replaced_names=given)
+    rows = read_logs([path], replaced_names={**given, "dataset": "d"}).rows
     assert {(r.dataset, r.model, r.method, r.run) for r in rows} == {("d", "m", "cot", "mine")}
 
 
@@ -499,7 +499,9 @@ def test_tasks_without_hashes_are_one_benchmark_on_request(tmp_path: Path) -> No
         made_logs.write_lm_eval(tmp_path / name, rows, f"sums_{name}", metadata={"method": name})
     [notice] = [text for text in told(tmp_path) if text.startswith("sums")]
     assert notice.startswith("sums_cot, sums_pot have the same ids but different methods: --d")
-    assert not [text for text in told(tmp_path, given={"dataset": "sums"}) if "same ids" in text]
+    assert not [
+        text for text in told(tmp_path, replaced_names={"dataset": "sums"}) if "same ids" in text
+    ]
 
 
 @pytest.mark.parametrize(

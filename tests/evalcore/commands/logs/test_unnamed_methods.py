@@ -83,7 +83,7 @@ def test_a_name_in_the_log_or_an_option_is_the_method(tmp_path: Path) -> None:
         write_unnamed(tmp_path / "b.eval"),
     ]
     assert methods(read_logs(paths)) == ["cot", "b"]
-    log = read_logs(paths[1:], given={"method": "pot"})
+    log = read_logs(paths[1:], replaced_names={"method": "pot"})
     assert (methods(log), log.notices) == (["pot"], [])
 
 

@@ -20,7 +20,7 @@ import pytest
 
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, InputError
-from ngramscan.index_files.documents import Source
+from ngramscan.index_files.documents import SourceFile
 from ngramscan.index_files.fm9.build import BuildOptions, BuildRow, build_index, fitting
 from ngramscan.index_files.fm9.plan import ShardPlan, Workers, parse_plan
 from ngramscan.index_files.fm9.reader import open_shards
@@ -223,7 +223,7 @@ def test_a_corpus_that_changes_under_way_is_an_error(corpus: Path, tmp_path: Pat
     with pytest.raises(CorpusError, match=r"a\.jsonl: has changed since the build began; delete"):
         build_shard(task, lambda _: None)
     far = [
-        Source(replace(file, path=f"file://{file.path}", status=""), name)
+        SourceFile(replace(file, path=f"file://{file.path}", status=""), name)
         for file, name in task.files
     ]
     with pytest.raises(CorpusError, match="or a file after it has changed"):

@@ -15,8 +15,8 @@ from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.journal import Journal
-from ngramscan.prevalence.contaminate import Entry, run_contaminate
-from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination.contaminate import Entry, run_contaminate
+from ngramscan.prevalence.contamination.rules import make_rule
 from tests.support import corpus_files
 from tests.support.file_changes import append, overwrite, replace, restore_time, truncate
 from tests.support.recorder import Recorder

@@ -9,7 +9,7 @@ import pytest
 from ngramscan.errors import RemoteRefused
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.tokens.base import TokenMatches, finds_matches
+from ngramscan.indexes.tokens.base import MatchesTokens, TokenMatches
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
 from ngramscan.indexes.tokens.hosted_matches import HostedMatcher, _LongestEnd, _Tokens, pieces_of
 from ngramscan.indexes.tokens.local import open_tokens
@@ -55,7 +55,7 @@ def longest_parts(matches: TokenMatches) -> Iterator[tuple[int, int]]:
 
 def test_matches_and_their_counts_are_those_of_the_files(opened: Opened) -> None:
     index, _ = opened()
-    assert finds_matches(index)
+    assert isinstance(index, MatchesTokens)
     local = open_tokens(TOKENS / NAME, TOKENIZER, SILENT)
     found = [*index.matches(TEXTS)]
     assert found == [*local.matches(TEXTS)]
@@ -124,7 +124,7 @@ def test_lengths_of_matches_that_contradict_each_other_are_refused(
     opened: Opened, lengths: list[int], is_possible: bool
 ) -> None:
     index, client = opened()
-    matcher = HostedMatcher("made", client, index._answer)
+    matcher = HostedMatcher("made", client, index._question)
     ends = [_LongestEnd(length, 1, "api", "") for length in lengths]
     found = matcher._joined(_Tokens([5, 6, 7], [(0, 1), (1, 2), (2, 3)]), ends)
     assert isinstance(found, TokenMatches) is is_possible

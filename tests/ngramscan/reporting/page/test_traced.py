@@ -181,7 +181,7 @@ def test_what_is_left_out_is_said(folder: Path) -> None:
     long = first.assign(output=first["output"] + "x" * MOST_TEXT)
     cut = mark_texts(read_results(long), 10**6)
     assert cut
-    assert cut.texts[0].rest == f"{len(output(0)):,} more characters, with 0 spans, are not shown"
+    assert cut.texts[0].remark == f"{len(output(0)):,} more characters, with 0 spans, are not shown"
 
 
 @pytest.mark.parametrize("column", ["index", "dataset", "model", "prompt"])

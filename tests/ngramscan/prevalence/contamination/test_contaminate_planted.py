@@ -12,7 +12,7 @@ from ngramscan.index_files.fm9.build import BuildOptions, build_index
 from ngramscan.indexes.http.identity import PROBES
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.prevalence.contaminate import (
+from ngramscan.prevalence.contamination.contaminate import (
     ContaminateResult,
     Entry,
     EntryRow,
@@ -20,7 +20,7 @@ from ngramscan.prevalence.contaminate import (
     queries_of_forms,
     run_contaminate,
 )
-from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination.rules import make_rule
 from ngramscan.progress import SILENT
 from tests.support.planted import (
     Expected,

@@ -11,8 +11,13 @@ from hypothesis import strategies as st
 from ngramscan.indexes.base import IndexSize
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.prevalence.contaminate import Entry, EntryRow, queries_of, run_contaminate
-from ngramscan.prevalence.contamination_rules import make_rule
+from ngramscan.prevalence.contamination.contaminate import (
+    Entry,
+    EntryRow,
+    queries_of,
+    run_contaminate,
+)
+from ngramscan.prevalence.contamination.rules import make_rule
 from tests.support.counted_documents import CountedDocuments
 from tests.support.recorder import Recorder
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ngramscan.matching import normalized
-from ngramscan.prevalence.contaminate import Entry, EntryRow, run_contaminate
-from ngramscan.prevalence.contamination_rules import EntryClass, make_rule, windows_of
+from ngramscan.prevalence.contamination.contaminate import Entry, EntryRow, run_contaminate
+from ngramscan.prevalence.contamination.rules import EntryClass, make_rule, windows_of
 from ngramscan.prevalence.several_corpora import UNION
 from tests.support.counted_documents import CountedDocuments
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.benchmark_entries import draw_entries, read_entries
-from ngramscan.prevalence.contaminate import Entry
+from ngramscan.prevalence.contamination.benchmark_entries import read_entries
+from ngramscan.prevalence.contamination.contaminate import Entry
+from ngramscan.statistics.streams import draw_sample
 
 
 def problem_of(folder: Path, columns: list[str], **options: str) -> str:
@@ -102,8 +103,8 @@ def test_a_folder_of_tables_names_the_first_three(tmp_path: Path) -> None:
 
 def test_entries_are_drawn_by_the_seed_in_their_order() -> None:
     entries = [Entry(str(number), "x", "") for number in range(30)]
-    drawn = draw_entries(entries, 10, 1)
+    drawn = draw_sample(entries, 10, 1)
     assert len(drawn) == 10
-    assert drawn == sorted(drawn, key=entries.index) == draw_entries(entries, 10, 1)
-    assert drawn != draw_entries(entries, 10, 2)
-    assert draw_entries(entries, 30, 1) == draw_entries(entries, None, 1) == entries
+    assert drawn == sorted(drawn, key=entries.index) == draw_sample(entries, 10, 1)
+    assert drawn != draw_sample(entries, 10, 2)
+    assert draw_sample(entries, 30, 1) == draw_sample(entries, None, 1) == entries

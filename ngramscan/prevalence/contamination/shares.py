@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_rules import Rule
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.rules import Rule
 from ngramscan.rows import LABEL, Label, Plot, Share, UnknownCount, row_kind
 from ngramscan.statistics.proportions import finite_share, wilson
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 
 from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.messages import OptionUse, Text
-from ngramscan.prevalence.contaminate import Entry
+from ngramscan.prevalence.contamination.contaminate import Entry
 from ngramscan.reading.row_files import Table, has_rows, read_table
 
 ID = "id"
@@ -55,14 +54,6 @@ def read_entries(
         places[name] = place
         entries.append(Entry(name, text, answer))
     return BenchmarkEntries(entries, column is None)
-
-
-def draw_entries(entries: list[Entry], number: int | None, seed: int) -> list[Entry]:
-    """Return so many entries drawn at random, in their order; all of them if there are no more."""
-    if number is None or number >= len(entries):
-        return entries
-    drawn = random.Random(seed).sample(range(len(entries)), number)
-    return [entries[at] for at in sorted(drawn)]
 
 
 def _refuse_folder(benchmark: Table) -> None:

@@ -14,7 +14,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, shown_context
 from ngramscan.matching import find_starts
 from ngramscan.matching.words import is_whole
-from ngramscan.prevalence.contaminate import ContaminateResult, Entry, EntryRow
+from ngramscan.prevalence.contamination.contaminate import ContaminateResult, Entry, EntryRow
 from ngramscan.prevalence.contexts import ContextRow, bytes_of, run_contexts
 from ngramscan.prevalence.several_corpora import UNION
 

@@ -13,10 +13,10 @@ from ngramscan.indexes.base import QueryCount, QueryFailure
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import Normalization, normalized
-from ngramscan.prevalence.contaminate import Entry, queries_of, run_contaminate
-from ngramscan.prevalence.contamination_answers import find_answers
-from ngramscan.prevalence.contamination_rules import make_rule
-from ngramscan.prevalence.contamination_shares import make_shares
+from ngramscan.prevalence.contamination.answers import find_answers
+from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, run_contaminate
+from ngramscan.prevalence.contamination.rules import make_rule
+from ngramscan.prevalence.contamination.shares import make_shares
 from ngramscan.statistics.estimates import Estimate
 from tests.support.counted_documents import CountedDocuments
 from tests.support.recorder import Recorder

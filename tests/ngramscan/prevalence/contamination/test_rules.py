@@ -10,7 +10,7 @@ from scipy.stats import chisquare
 
 from ngramscan.errors import InputError
 from ngramscan.matching import normalized
-from ngramscan.prevalence.contamination_rules import Rule, Short, Tail, make_rule, windows_of
+from ngramscan.prevalence.contamination.rules import Rule, Short, Tail, make_rule, windows_of
 
 ByteOrCharacter = Literal["characters", "bytes"]
 # Characters of one to four bytes, several kinds of blanks, marks that are not letters.

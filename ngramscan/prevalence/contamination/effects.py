@@ -12,8 +12,9 @@ from typing import Any, NamedTuple, get_args
 
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, counted
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_rules import EntryClass
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.rules import EntryClass
+from ngramscan.reading.score_values import complete_status, counted_value
 from ngramscan.rows import AdjustedP, Label, Plot, Points, PValue, Share, row_kind
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.p_values import disagreement, holm
@@ -215,17 +216,12 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 def _value(score: GivenScore) -> float | None:
     """Return the value of an answer; 0 if there was none, None if it is unknown."""
-    match score.value, score.status:
-        case None, "" | "unknown":
-            return None
-        case None, "no_answer":
-            return 0.0
-        case int() | float() as value, "" | "scored" | "not_found" if 0 <= value <= 1:
-            return float(value)
-    where = f"{score.dataset}, {score.model}, {score.method}, id {score.id}"
-    given = "no value" if score.value is None else f"value {score.value:g}"
-    given += f" and status {score.status}" if score.status else ""
-    raise InputError(where, f"{given}; expected a number from 0 to 1, or no answer")
+    try:
+        status = complete_status(score.value, score.status)
+    except ValueError as error:
+        where = f"{score.dataset}, {score.model}, {score.method}, id {score.id}"
+        raise InputError(where, str(error)) from error
+    return counted_value(score.value, status)
 
 
 def _effect(

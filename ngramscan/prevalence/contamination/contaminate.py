@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 
 from ngramscan.errors import NgramscanError
-from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure
+from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure, ReadsDocuments
 from ngramscan.matching import normalized
 from ngramscan.matching.forms import NormalForm, other_forms
-from ngramscan.prevalence.contamination_rules import EntryClass, Rule, TextWindow, windows_of
+from ngramscan.prevalence.contamination.rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.rows import Label, Plot, Share, row_kind
@@ -137,7 +137,7 @@ def run_contaminate(
     of_forms = _texts(chain.from_iterable(chain.from_iterable(each.values() for each in forms)))
     answers = _ask(windows, rule, indexes, decide, list(of_forms))
     for index, of_index in zip(indexes, answers, strict=True):
-        if index.document_counts is None:
+        if not isinstance(index, ReadsDocuments):
             _ask_for_forms(windows, forms, rule, index, of_index)
     given = _texts(chain.from_iterable(windows))
     missing = [
@@ -290,7 +290,7 @@ def _ask(
     texts = list(_texts(chain.from_iterable(windows)))
     plans = []
     for index in indexes:
-        is_read = index.document_counts is not None
+        is_read = isinstance(index, ReadsDocuments)
         why = "are not in the files that were read" if is_read else "were not queried"
         answers = _Answers(index.name, why)
         in_rounds = decide and not is_read

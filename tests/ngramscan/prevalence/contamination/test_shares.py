@@ -4,9 +4,9 @@ from fractions import Fraction
 
 import pytest
 
-from ngramscan.prevalence.contaminate import EntryRow
-from ngramscan.prevalence.contamination_rules import make_rule
-from ngramscan.prevalence.contamination_shares import ShareRow, make_shares
+from ngramscan.prevalence.contamination.contaminate import EntryRow
+from ngramscan.prevalence.contamination.rules import make_rule
+from ngramscan.prevalence.contamination.shares import ShareRow, make_shares
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.statistics.proportions import finite_share, wilson
 

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from evalcore.benchmarks import Dataset
-from evalcore.commands.judge import (
-    choose_prompt,
-    judge_messages,
-    judged_part,
-    judged_row,
-    make_cases,
-)
 from evalcore.formats import Problem
+from evalcore.judgements import (
+    choose_prompt,
+    find_judged_part,
+    make_cases,
+    make_judge_messages,
+    make_judge_row,
+)
 from evalcore.records import Record
 from ngramscan.errors import InputError
 
@@ -29,7 +29,7 @@ RECORD = Record(id="p1", output="my {{gold}} proof", **RUN)
 )
 def test_a_judge_sees_problem_and_answer_but_no_method_or_model(dataset: str) -> None:
     prompt = choose_prompt(dataset, "grade")
-    system, user = judge_messages(prompt, PROBLEM, "my {{gold}} proof")
+    system, user = make_judge_messages(prompt, PROBLEM, "my {{gold}} proof")
     assert system == {"role": "system", "content": prompt.system}
     assert user["role"] == "user"
     # A placeholder in the output is part of it.
@@ -53,7 +53,7 @@ PROOFS = "## Analysis\nsee ## Proof below\n## Proof\nold\n##  Proof \nreal\n"
 def test_only_the_section_that_the_prompt_names_is_judged(
     dataset: str, output: str, part: str, name: str
 ) -> None:
-    assert judged_part(choose_prompt(dataset, "grade"), output) == (part, name)
+    assert find_judged_part(choose_prompt(dataset, "grade"), output) == (part, name)
 
 
 def test_what_rules_compare_is_not_judged_but_why_it_failed_is() -> None:
@@ -65,7 +65,7 @@ def test_what_rules_compare_is_not_judged_but_why_it_failed_is() -> None:
 def test_a_score_is_scaled_to_points_and_a_row_says_who_judged_what() -> None:
     prompt = choose_prompt("aicrypto", "grade")
     said = {"reply": '{"score": 80, "feedback": "a\\n gap "}', "model": "judge-1-2026"}
-    row = judged_row(prompt, PROBLEM, RECORD, "judge-1", said)
+    row = make_judge_row(prompt, PROBLEM, RECORD, "judge-1", said)
     assert (row.value, row.answer, row.reason) == (0.8, "80", "16 of 20 points; a gap")
     assert row.points == 20
     assert (row.rule, row.judge, row.status) == ("judge:judge-1", "judge-1-2026", "scored")
@@ -120,7 +120,7 @@ def test_what_has_no_value_says_why(
     reason: str,
 ) -> None:
     said = {} if reply is None else {"reply": reply}
-    row = judged_row(choose_prompt(dataset, task), PROBLEM, record, "judge-1", said)
+    row = make_judge_row(choose_prompt(dataset, task), PROBLEM, record, "judge-1", said)
     assert (row.value, row.answer, row.status) == (None, answer, status)
     assert (row.judge, row.reply) == ("judge-1", reply)
     assert row.reason.startswith(reason)

@@ -11,7 +11,7 @@ from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from ngramscan.errors import InputError
-from ngramscan.prevalence.contamination_effects import (
+from ngramscan.prevalence.contamination.effects import (
     EffectRow,
     GivenScore,
     check_scores,
@@ -114,25 +114,19 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
         ),
         (
             [{"id": "0", "value": 62.5}],
-            "gsm8k, m, cot, id 0: value 62.5; expected a number from 0 to 1, or no answer",
+            "gsm8k, m, cot, id 0: value 62.5; expected a number from 0 to 1",
         ),
         (
             [{"id": "0", "value": math.nan}],
-            "gsm8k, m, cot, id 0: value nan; expected a number from 0 to 1, or no answer",
+            "gsm8k, m, cot, id 0: value nan; expected a number from 0 to 1",
         ),
         (
             [{"id": "0", "value": None, "status": "scored"}],
-            (
-                "gsm8k, m, cot, id 0: no value and status scored; expected a number from 0 to 1, "
-                "or no answer"
-            ),
+            ("gsm8k, m, cot, id 0: status scored, but no value; expected unknown or no_answer"),
         ),
         (
             [{"id": "0", "value": 1, "status": "unknown"}],
-            (
-                "gsm8k, m, cot, id 0: value 1 and status unknown; expected a number from 0 to 1, "
-                "or no answer"
-            ),
+            ("gsm8k, m, cot, id 0: status unknown, but value 1; expected scored or not_found"),
         ),
     ],
     ids=[

@@ -1,0 +1,358 @@
+"""The one table of the kinds of indexes, and all that depends on how a spec begins.
+
+`--index` takes specs such as `scan:PATH`. How a kind is opened, completed by a shell, suggested in
+messages, and which options it takes, is in its entry; nothing else looks at the beginning of a
+spec. A spec without an entry is the name of a hosted index (see `catalog`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from ngramscan.errors import InputError, needs_extra
+from ngramscan.index_files.formats import is_shard
+from ngramscan.indexes.catalog import (
+    INFINI_GRAM,
+    PAPER,
+    TOKEN_PREFIX,
+    byte_indexes,
+    find_hosted,
+    find_token_index,
+    service_of,
+    token_indexes,
+)
+from ngramscan.messages import OptionUse, Text
+
+if TYPE_CHECKING:
+    from ngramscan.indexes.base import Index, Unit
+    from ngramscan.indexes.resources import Resources
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IndexKind:
+    """One kind of index, and how specs name its indexes."""
+
+    prefix: str
+    """How its specs begin; one without a colon is the whole spec."""
+    open: Callable[[str, Resources], Sequence[Index]]
+    """Returns the indexes of a spec."""
+    form: str = ""
+    """Shows in messages how a spec is written; empty: it isn't shown."""
+    completion: str = ""
+    """The beginning of a spec that shells complete; empty: they don't."""
+    unit: Unit = "bytes"
+    is_of_files: bool = False
+    """The path or URL of files follows the prefix."""
+    description: Text = ""
+    """Stands in messages before the spec of an index of this kind that was meant."""
+    options: tuple[str, ...] = ()
+    """Options that change counts, and that not every kind takes."""
+    reads_texts: bool = False
+    """Texts of a corpus are read, so that they can be searched in other ways than as they are."""
+    suggests_others: bool = False
+    """Where an index can't be opened, the error says as which other kind it can be."""
+    completed_names: Callable[[], list[str]] = list
+    """Returns the specs that shells complete after the prefix, if not those of files."""
+
+    def names(self, spec: str) -> bool:
+        """Tell whether a spec is one of this kind."""
+        return spec.startswith(self.prefix) if self.has_place else spec == self.prefix
+
+    @property
+    def has_place(self) -> bool:
+        """Whether something follows the prefix."""
+        return self.prefix.endswith(":")
+
+    @property
+    def word(self) -> str:
+        """The prefix without its colon."""
+        return self.prefix.removesuffix(":")
+
+    def place_in(self, spec: str) -> str:
+        """Return what follows the prefix; without the prefix, all of it."""
+        return spec.removeprefix(self.prefix)
+
+    def spec_of(self, place: object) -> str:
+        """Return the spec of a place."""
+        return f"{self.prefix}{place}"
+
+
+def kind_of(spec: str) -> IndexKind | None:
+    """Return the kind that a spec names, or that the name of an open index does."""
+    return next((kind for kind in KINDS if kind.names(spec)), None)
+
+
+# Opening
+
+
+def _open_scan(spec: str, resources: Resources) -> Sequence[Index]:
+    # Slow to import, and not needed to ask an index.
+    from ngramscan.corpora import open_corpus
+    from ngramscan.indexes.scan.index import ScanIndex
+
+    location, options = SCAN.place_in(spec), resources.options
+    try:
+        parts = urlsplit(location)
+    except ValueError as error:
+        # A malformed address may have a password anywhere.
+        shown_option = OptionUse("index") if "@" in spec else OptionUse("index", spec)
+        raise InputError(shown_option, "not a URL; expected https://…") from error
+    if parts.password is not None and parts.scheme not in {"http", "https"}:
+        problem = "a password in it would show in rows; put it into the configuration of fsspec"
+        shown = SCAN.spec_of(f"{parts.scheme}://{parts.hostname}/…")
+        raise InputError(OptionUse("index", shown), problem)
+    corpus = open_corpus(
+        location, options.read.exclude_sources, options.input_format, options.skip_unknown
+    )
+    journal = None if corpus.is_stream else resources.journal
+    return [ScanIndex(corpus, options, resources.progress, journal)]
+
+
+def _open_python(_spec: str, resources: Resources) -> Sequence[Index]:
+    # Slow to import, and not needed to ask an index.
+    from ngramscan.corpora import PythonCorpus
+    from ngramscan.indexes.scan.index import ScanIndex
+
+    return [ScanIndex(PythonCorpus(), resources.options, resources.progress)]
+
+
+def _open_fm9(spec: str, resources: Resources) -> Sequence[Index]:
+    place = FM9.place_in(spec)
+    with needs_extra(OptionUse("index", spec), "index"):  # which is slow to import, too
+        from ngramscan.indexes.fm9 import open_fm9
+    if "://" not in place:
+        return [open_fm9(index_folder(place), resources.progress)]
+    from ngramscan.indexes.in_place import InPlaceIndex  # slower still
+
+    return [
+        InPlaceIndex(
+            place,
+            lambda: resources.ranges,
+            resources.journal,
+            resources.options,
+            resources.progress,
+        )
+    ]
+
+
+def _open_tokens(spec: str, resources: Resources) -> Sequence[Index]:
+    with needs_extra(OptionUse("index", spec), "tokens"):
+        from ngramscan.indexes.tokens.local import open_tokens
+    folder = Path(TOKENS.place_in(spec))
+    return [open_tokens(folder, resources.options.tokenizer, resources.progress)]
+
+
+def _open_token_service(spec: str, resources: Resources) -> Sequence[Index]:
+    """Return an index of a hosted service, or of another host: `infini-gram:http://HOST/NAME`."""
+    from ngramscan.indexes.tokens.hosted import open_hosted  # slow to import
+
+    place = TOKEN_SERVICE.place_in(spec)
+    folder, _, name = place.rpartition("/")
+    if not name:
+        raise InputError(OptionUse("index", spec), f"no index named; expected {spec}NAME")
+    if "://" in place:
+        return [open_hosted(name, resources.client(f"{folder}/"))]
+    row = find_token_index(name)
+    service = service_of(row) if row else INFINI_GRAM
+    return [open_hosted(name, resources.client(service.url))]
+
+
+def _open_address(spec: str, resources: Resources) -> Sequence[Index]:
+    from ngramscan.indexes.http.client import split_login  # slow to import
+
+    shown, _ = split_login("index", spec)
+    folder, _, name = spec.rpartition("/")
+    if not urlsplit(spec).path.strip("/") or not name:
+        hosted = find_hosted(urlsplit(spec).hostname or "")
+        expected = OptionUse("index", hosted.alias) if hosted else f"{shown}NAME"
+        raise InputError(OptionUse("index", shown), "no index named; expected " + expected)
+    address = shown.rstrip("/")
+    if _names_corpus(name):
+        cure = OptionUse("index", SCAN.spec_of(address))
+        raise InputError(OptionUse("index", address), "a file, not an index; to read it: " + cure)
+    return [resources.open_api(address, [name], url=f"{folder}/")]
+
+
+def _names_corpus(name: str) -> bool:
+    """Tell whether a name is that of a corpus file, or of a list of them."""
+    from ngramscan.corpora.files import LISTS
+    from ngramscan.corpora.formats import format_of
+
+    return name.endswith(LISTS) or format_of(name) is not None
+
+
+def _open_paper(_spec: str, resources: Resources) -> Sequence[Index]:
+    return [resources.open_hosted(row) for row in PAPER]
+
+
+def _token_service_names() -> list[str]:
+    return [name for row in token_indexes() for name in (row.alias, row.name)]
+
+
+SCAN = IndexKind(
+    prefix="scan:",
+    open=_open_scan,
+    form="scan:PATH",
+    completion="scan:",
+    is_of_files=True,
+    description="a corpus; to read it",
+    options=(
+        "text_field",
+        "skip_bad_lines",
+        "skip_null",
+        "input_format",
+        "skip_unknown",
+        "sample_files",
+        "limit_documents",
+        "exclude_source",
+    ),
+    reads_texts=True,
+    suggests_others=True,
+)
+FM9 = IndexKind(
+    prefix="fm9:",
+    open=_open_fm9,
+    form="fm9:DIR",
+    completion="fm9:",
+    is_of_files=True,
+    description="an index; to query it",
+    suggests_others=True,
+)
+TOKENS = IndexKind(
+    prefix="tokens:",
+    open=_open_tokens,
+    form="tokens:DIR",
+    completion="tokens:",
+    unit="tokens",
+    is_of_files=True,
+    description="an index over tokens; to query it, with "
+    + OptionUse("tokenizer", placeholder="FILE"),
+    options=("tokenizer",),
+)
+TOKEN_SERVICE = IndexKind(
+    prefix=TOKEN_PREFIX,
+    open=_open_token_service,
+    form=f"{TOKEN_PREFIX}NAME",
+    completion=TOKEN_PREFIX,
+    unit="tokens",
+    completed_names=_token_service_names,
+)
+HTTP = IndexKind(
+    prefix="http:",
+    open=_open_address,
+    form="http://HOST:PORT/NAME",
+    completion="http://",
+)
+HTTPS = IndexKind(prefix="https:", open=_open_address)
+PAPER_CORPORA = IndexKind(prefix="paper", open=_open_paper, completion="paper")
+"""The default of `--index`."""
+PYTHON = IndexKind(
+    prefix="python",
+    open=_open_python,
+    form="python",
+    completion="python",
+    options=("sample_files", "limit_documents", "exclude_source"),
+    reads_texts=True,
+)
+
+KINDS = (SCAN, FM9, TOKENS, TOKEN_SERVICE, HTTP, HTTPS, PAPER_CORPORA, PYTHON)
+OF_TOKENS = tuple(kind for kind in KINDS if kind.unit == "tokens")
+FORMS = f"{', '.join(kind.form for kind in KINDS if kind.form)} or a name of `ngramscan index list`"
+"""Shows in messages what may be given."""
+
+
+def index_folder(place: str | Path) -> Path:
+    """Return the folder of an index from its path or from its spec, `fm9:DIR` or `tokens:DIR`."""
+    spec = str(place)
+    kind = next((kind for kind in (FM9, TOKENS) if kind.names(spec)), None)
+    return Path(kind.place_in(spec) if kind else spec).expanduser()
+
+
+# The files that are at a path
+
+
+def _is_shard(place: str) -> bool:
+    return is_shard(index_folder(place))
+
+
+def _has_shards(place: str) -> bool:
+    folder = index_folder(place)
+    return folder.is_dir() and any(_is_shard(str(inner)) for inner in folder.iterdir())
+
+
+def _is_token_folder(place: str) -> bool:
+    return (index_folder(place) / "tokenized.0").is_file()
+
+
+def _is_corpus(place: str) -> bool:
+    from ngramscan.corpora import open_corpus
+
+    if "://" in place:
+        return False
+    try:
+        # The manifest of an index is JSON, too.
+        open_corpus(place, ("*/manifest.json", "*/plan.json"), skip_unknown=True)
+    except InputError:
+        return False
+    return True
+
+
+_SIGNS: tuple[tuple[Callable[[str], bool], IndexKind], ...] = (
+    (_is_shard, FM9),
+    (_is_token_folder, TOKENS),
+    (_is_corpus, SCAN),
+    (_has_shards, FM9),
+)
+"""Tests of a path or glob, and the kind whose index is there; the first that holds does."""
+
+
+def kind_at(place: str) -> IndexKind | None:
+    """Return the kind of index whose files are at a path or glob; None: those of no kind."""
+    return next((kind for is_there, kind in _SIGNS if is_there(place)), None)
+
+
+# What commands derive from a spec
+
+
+def expanded(spec: str) -> str:
+    """Return a spec with the home folder in place of `~`, which a shell leaves after a colon."""
+    kind = kind_of(spec)
+    if kind is None or not kind.has_place:
+        return os.path.expanduser(spec)
+    place = kind.place_in(spec)
+    list_mark = "@" if kind is SCAN and place.startswith("@") else ""
+    path = place.removeprefix(list_mark)
+    if not path:
+        raise InputError(OptionUse("index", spec), f"nothing after the colon; expected {FORMS}")
+    return kind.spec_of(list_mark + os.path.expanduser(path))
+
+
+def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
+    """Return the specs that shells complete; `paths` has those of files that begin in some way."""
+    kind = kind_of(typed)
+    if kind is None or not kind.has_place:
+        hosted = [name for row in byte_indexes() for name in (row.alias, row.name)]
+        words = [kind for kind in KINDS if not kind.has_place]
+        others = [kind for kind in KINDS if kind.has_place]
+        begun = [kind.completion for kind in (*words, *others) if kind.completion]
+        return [*hosted, *begun]
+    if kind.is_of_files:
+        return [kind.spec_of(path) for path in paths(kind.place_in(typed))]
+    return kind.completed_names()
+
+
+def draw_name(index: str) -> str:
+    """Return what seeds the draws in an index: the last part of its name.
+
+    So draws are the same whether an index is in a folder, on a host or on a store.
+    """
+    kind = kind_of(index)
+    place = kind.place_in(index) if kind and kind.has_place else index
+    if kind and kind.is_of_files and "://" not in place:
+        return Path(place).resolve().name
+    return place.rstrip("/").rpartition("/")[2]

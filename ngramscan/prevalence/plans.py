@@ -1,0 +1,147 @@
+"""The plan of each command: the texts that it would look up, the windows that it would fetch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ngramscan.indexes.base import FindsSpans, Index, Locates
+from ngramscan.indexes.tokens.base import MatchesTokens
+from ngramscan.patterns.model import Query
+from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, queries_of_forms
+from ngramscan.prevalence.contamination.rules import Rule
+from ngramscan.prevalence.contexts import bytes_of
+from ngramscan.prevalence.count import collect_replies, forms_of, texts_asked
+from ngramscan.prevalence.draws import DocnormOptions
+from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
+from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
+from ngramscan.prevalence.trace import GivenText, TraceOptions
+
+_MORE_PER_WINDOW = 14
+"""Questions, at most, that a window takes that occurs: those of the ends of its spans."""
+_TRACED = (
+    "requests are for the first windows, requests_at_most for texts that are copied as a whole: a"
+    f" window that occurs takes up to {_MORE_PER_WINDOW} more; a corpus that is scanned is read"
+    " once, and with --spans twice more"
+)
+_TRACED_IN_PLACE = (
+    "in place, parts of the texts were searched for this plan: one part of 64 words in fifty, but"
+    " not fewer than 16; the requests for all are estimated from theirs"
+)
+_TRACED_IN_TOKENS = (
+    "a request per token; requests are an estimate until the tokens are in the journal"
+)
+
+
+def plan_count(
+    queries: Sequence[Query], indexes: Sequence[Index], needs_totals: bool, count_anyway: bool
+) -> list[PlanRow]:
+    """Return what counting takes; where bytes are counted, with other normal forms of Unicode."""
+    plan = list[PlanRow]()
+    for index in _in_order_of_units(indexes):
+        texts = texts_asked(queries, index, count_anyway, needs_totals)
+        if index.unit == "bytes":
+            texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
+        plan += make_plan(len(queries), texts, 0, 0, [index])
+    return plan
+
+
+def plan_docnorm(
+    queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
+) -> list[PlanRow]:
+    """Return what documents take: a window for each draw of each text that is not counted."""
+    texts = {query.text for query in queries}
+    draws = options.draws if options.target is None else options.max_draws
+    plan = list[PlanRow]()
+    for index in _in_order_of_units(indexes):
+        lookups = texts_asked(queries, index)
+        drawn = _drawn_texts(index, [text for text in lookups if text in texts], options)
+        plan += make_plan(len(queries), lookups, draws * len(drawn), options.context, [index])
+    return plan
+
+
+def _drawn_texts(index: Index, texts: list[str], options: DocnormOptions) -> list[str]:
+    """Return the texts that may be drawn; where counting documents is cheap, look-ups are, too."""
+    if not isinstance(index, Locates) or not options.exact_up_to:
+        return texts
+    located, _ = collect_replies(index.find(texts), texts)
+    return [text for text in located if located[text].occurrences > options.exact_up_to]
+
+
+def plan_contexts(
+    queries: Sequence[Query], indexes: Sequence[Index], n: int, width: int
+) -> list[PlanRow]:
+    """Return what n occurrences of each text take, with `width` characters on each side."""
+    texts = list(dict.fromkeys(query.text for query in queries))
+    return make_plan(len(queries), texts, n * len(texts), bytes_of(width), indexes)
+
+
+def plan_contaminate(
+    entries: Sequence[Entry],
+    rule: Rule,
+    seed: int,
+    indexes: Sequence[Index],
+    shown: int,
+    width: int,
+) -> list[PlanRow]:
+    """Return what entries take: their windows, and their other forms at most.
+
+    So many occurrences of each entry may be `shown`, with `width` characters on each side.
+    """
+    texts_by_entry = queries_of(entries, rule, seed).values()
+    texts = list(dict.fromkeys(text for entry_texts in texts_by_entry for text in entry_texts))
+    # If none is clean, a window of each entry is looked up again, and shown so often in documents.
+    first_texts = [entry_texts[0] for entry_texts in texts_by_entry if entry_texts]
+    again = first_texts if shown else []
+    plan = make_plan(len(texts), texts + again, len(again) * shown, bytes_of(width), indexes)
+    # If all entries are clean, a service is asked for their other forms.
+    others = set(queries_of_forms(entries, rule, seed)).difference(texts)
+    costs = [index.cost(list(others), 0, 0) for index in indexes]
+    return [
+        replace(row, requests_at_most=row.requests_at_most + cost.requests_at_most)
+        for row, cost in zip(plan, costs, strict=True)
+    ]
+
+
+def plan_trace(
+    texts: Sequence[GivenText], options: TraceOptions, indexes: Sequence[Index], seed: int
+) -> list[PlanRow]:
+    """Return what spans take, by how each index searches them; see `describe_trace_plan`."""
+    return [_trace_row(texts, options, index, seed) for index in indexes]
+
+
+def _trace_row(
+    texts: Sequence[GivenText], options: TraceOptions, index: Index, seed: int
+) -> PlanRow:
+    """Return what all tokens take, or the first windows of all texts and at most their spans.
+
+    In place it is what a search of some parts of the texts tells.
+    """
+    if isinstance(index, MatchesTokens):
+        cost = index.cost_of_matches([text.text for text in texts])
+        return make_row(index, len(texts), len(texts), 0, cost)
+    least, words = options.least_in(index), [WordText(text.text) for text in texts]
+    if isinstance(index, FindsSpans):
+        cost = cost_of_spans(words, index, least, seed)
+        return make_row(index, len(texts), len(texts), 0, cost)
+    width = width_in(index, least)
+    windows = dict.fromkeys(
+        window for text in words for window in windows_of(text, least, width).values()
+    )
+    (row,) = make_plan(len(texts), list(windows), 0, 0, [index])
+    return replace(row, requests_at_most=row.requests_at_most * (1 + _MORE_PER_WINDOW))
+
+
+def describe_trace_plan(indexes: Sequence[Index]) -> Iterator[str]:
+    """Say what the numbers of a plan of `trace` are, for the indexes that are traced in."""
+    if not all(isinstance(index, (MatchesTokens, FindsSpans)) for index in indexes):
+        yield _TRACED
+    if any(isinstance(index, FindsSpans) for index in indexes):
+        yield _TRACED_IN_PLACE
+    if any(isinstance(index, MatchesTokens) for index in indexes):
+        yield _TRACED_IN_TOKENS
+
+
+def _in_order_of_units(indexes: Sequence[Index]) -> list[Index]:
+    """Return byte-level indexes, then token-level ones, as rows have them."""
+    return sorted(indexes, key=lambda index: index.unit)
