@@ -128,7 +128,8 @@ def main() -> None:
     print(f"opening {timed_s(partial(open_token_folder, path), 20) * 1e3:.2f} ms")
     for deep in (False, True):
         took = timed_s(partial(verify_tokens, path, deep, SILENT))
-        print(f"verify{' --deep' * deep} {took:.2f} s, {folder.tokens / took / 1e6:.2f} M tokens/s")
+        check = "verify --deep" if deep else "verify"
+        print(f"{check} {took:.2f} s, {folder.tokens / took / 1e6:.2f} M tokens/s")
 
 
 if __name__ == "__main__":

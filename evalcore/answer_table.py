@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from evalcore.documents import join_tasks, name_documents
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.progress import counted
+from ngramscan.messages import counted
 from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN
 from ngramscan.reporting.columns import ALL
 from ngramscan.statistics.clusters import describe_few_clusters

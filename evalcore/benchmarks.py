@@ -17,7 +17,7 @@ from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import has_rows
 from ngramscan.reading.streams import read_raw, unpacked_path
 from ngramscan.reading.yaml_files import as_type, input_errors, parse_yaml, read_text
-from ngramscan.reporting import refuse_other, write_whole
+from ngramscan.reporting import write_whole
 from ngramscan.reporting.options import suggestion
 
 
@@ -82,6 +82,12 @@ def chosen_benchmark(options: BenchmarkOptions) -> Benchmark:
     return find_benchmark(options.dataset, options.data, *columns)
 
 
+def _refuse_unknown_format(benchmark: Benchmark) -> None:
+    if benchmark.format not in FORMATS:
+        problem = f"expected one of {', '.join(FORMATS)}{suggestion(benchmark.format, FORMATS)}"
+        raise InputError(f"{benchmark.prompts}: format {benchmark.format}", problem)
+
+
 def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
     """Load a benchmark from its file, its folder, a folder of such folders, or the cache."""
     path = Path(data) if data else None
@@ -96,7 +102,7 @@ def load_dataset(benchmark: Benchmark, data: str | Path | None) -> Dataset:
             place, f"contains no {named}" if path.exists() else "no such file or folder"
         )
     sha256 = _sha256(*paths)
-    refuse_other(f"{benchmark.prompts}: format", benchmark.format, FORMATS)
+    _refuse_unknown_format(benchmark)
     problems, faults = FORMATS[benchmark.format](benchmark, *paths)
     [(often, times)] = Counter(problem.id for problem in problems).most_common(1) or [("", 0)]
     if times > 1:

@@ -14,7 +14,7 @@ import httpx
 from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import JsonFields
 from ngramscan.errors import RemoteRefused
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import OptionUse, Text, Wording
 from ngramscan.progress import visible_line
 from ngramscan.reading.surrogates import replace_halves
 from ngramscan.remote import exchange
@@ -144,7 +144,7 @@ def _error_of_status(
     if status >= 500 or status in {408, 409, 425}:
         return TransientError(problem, exchange.retry_after_s(response.headers))
     if status in {400, 422}:
-        cure = "parameters can be set, or left out by null, with " + OptionUse("params")
+        cure = "parameters can be set, or left out by null, with " + Wording("--param", "params")
         return RemoteRefused(f"{problem}; " + cure)
     return RemoteRefused(problem)
 

@@ -206,6 +206,6 @@ def _completions_url(base_url: str | None) -> str:
         )
     if parts.username or parts.password or parts.query or parts.fragment:
         raise InputError(
-            OptionUse("base_url") + f" of {parts.hostname}", "it has more than an address in it"
+            OptionUse("base_url") + f" of {parts.hostname}", "contains more than an address"
         )
     return base_url.rstrip("/") + "/chat/completions"

@@ -7,8 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from evalcore.scores import ScoreRow, SummaryRow, group_of, summarise
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
-from ngramscan.progress import counted
+from ngramscan.messages import OptionUse, counted
 from ngramscan.reading.score_values import NO_ANSWER
 from ngramscan.statistics.estimates import fields_of
 from ngramscan.statistics.pass_rates import PassRate

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evalcore.scores import GroupedRow, ScoreRow, group_of, key_of, read_scores
 from evalcore.simple_tables import complete_table
 from ngramscan.errors import InputError
-from ngramscan.progress import counted
+from ngramscan.messages import counted
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reading.score_values import NO_ANSWER
 

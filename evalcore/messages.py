@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evalcore.answer_table import NOT_ASKED, NOT_KNOWN
-from ngramscan.messages import Text
-from ngramscan.progress import counted
+from ngramscan.messages import Text, counted
 
 _MOST_NOTICES = 4
 

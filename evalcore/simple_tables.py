@@ -15,7 +15,7 @@ from evalcore.path_names import TableName, name_by_path, named_part
 from evalcore.scales import FROM_0_TO_1, ScoreScale
 from evalcore.table_ids import TableRows, are_distinct, with_plain_ids
 from ngramscan.errors import InputError, some_of
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import OptionUse, Text, joined
 from ngramscan.reading.row_files import VALUE_NAMES, Table, name_of, read_table
 from ngramscan.reading.streams import is_stream
 
@@ -61,11 +61,7 @@ _UNKNOWN = {"", "na", "n/a", "nan", "none", "null"}
 _OTHER_SCALE = "`evalcore logs` reads points, with " + OptionUse("max_score")
 _OF_PROBLEMS = (
     "a column that describes problems is named by "
-    + OptionUse("by")
-    + ", "
-    + OptionUse("weight")
-    + " or "
-    + OptionUse("cluster")
+    + joined([OptionUse("by"), OptionUse("weight"), OptionUse("cluster")], " or ")
     + ", or removed"
 )
 _FORMS = "id, method and value; or id and a column for each method"

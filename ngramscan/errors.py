@@ -1,8 +1,8 @@
 """All errors of both packages, as one tree.
 
 A message is one line: `where: what is wrong[; what to do]`. Errors of other libraries are
-translated where they enter, with `raise … from`, so that a caller needs one `except`. An error that
-is about options names them with `OptionUse`: whoever shows it says which names they have there.
+translated where they enter, with `raise … from`, so that a caller needs one `except`. An error
+names options with `OptionUse`, and the command that stops says them as the terminal or Python does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Messages that name options: by flags in the terminal, by keywords in Python.
+"""Words of messages: options, by flags in the terminal and by keywords in Python, and plurals.
 
 `"requires " + OptionUse("answer_field")` is said as "requires --answer-field" in the terminal, and
 as "requires answer_field" in Python. An f-string or `str` makes the text of the terminal.
@@ -7,6 +7,7 @@ as "requires answer_field" in Python. An f-string or `str` makes the text of the
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,9 @@ from decimal import Decimal
 
 Flags = Mapping[str, Sequence[str]]
 """The flags of each option of a command, the short one first; arguments have their metavariable."""
+
+_SPECIAL = re.compile(r"[^\w@%+=:,./…-]")
+"""Characters that a shell may take for something else; letters of all languages are none."""
 
 
 class MessagePart:
@@ -97,7 +101,7 @@ def in_terminal(text: Text, flags: Flags | None = None) -> str:
             return f"{named[0]} {text.placeholder}"
         if text.value is None or text.value is True:
             return named[-1]
-        return f"{named[0]} {shlex.quote(_plain(text.value))}"
+        return f"{named[0]} {_quoted(_plain(text.value))}"
     return "".join(in_terminal(part, flags) for part in message_of(text).parts)
 
 
@@ -116,6 +120,24 @@ def in_python(text: Text) -> str:
         is_number = isinstance(text.value, int | float | Decimal)
         return f"{text.name}={plain if is_number else json.dumps(plain, ensure_ascii=False)}"
     return "".join(in_python(part) for part in message_of(text).parts)
+
+
+def counted(amount: float, noun: str, several: str = "") -> str:
+    """Return a whole number with its noun: `1 file`, `1,200 files`."""
+    number = f"{amount:,.0f}" if isinstance(amount, float) else f"{amount:,}"
+    return f"{number} {plural(amount, noun, several)}"
+
+
+def plural(amount: float, noun: str, several: str = "") -> str:
+    """Return a noun in the plural unless there is one; `several` is a plural without an s."""
+    if amount == 1:
+        return noun
+    return several or f"{noun}s"
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a shell takes it; one that is shortened (…) has no quotes for this."""
+    return shlex.quote(text) if not text or _SPECIAL.search(text) else text
 
 
 def _plain(value: object) -> str:

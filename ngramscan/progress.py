@@ -134,13 +134,6 @@ def format_bytes(amount: float) -> str:
     return f"{amount:,.4g} TB"
 
 
-def counted(amount: int, noun: str) -> str:
-    """Return an amount with its noun, in the plural unless it is one."""
-    if amount != 1:
-        noun = f"{noun}s"
-    return f"{amount:,} {noun}"
-
-
 # Foreign texts
 
 

@@ -18,7 +18,7 @@ from evalcore.prevalence_links import ProblemOptions, SlopeRow, link_problems
 from evalcore.score_options import PairBy, without_hashes
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse, joined
+from ngramscan.messages import OptionUse, Text, joined
 from ngramscan.reading.row_files import Table, name_of, read_rows, read_table
 from ngramscan.reporting import refuse_other, to_frame
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
@@ -174,15 +174,18 @@ def _count_methods(
     return {index: lists[index].to_dict() for index in lists.index.unique(0)}
 
 
-def _why_no_documents(row: PatternCount) -> str:
+def _why_no_documents(row: PatternCount) -> Text:
     low, high = row.documents_lower_estimate, row.documents_upper_estimate
     if low is None or high is None:
         return "no documents in this row; ngramscan docnorm estimates them"
-    return (
-        f"two estimates of documents, {low:,.0f} and {high:,.0f}, since long ones were truncated; "
-        "use --measure occurrences, or run ngramscan docnorm with --draws "
-        f"{row.occurrences:.0f}, which looks at all occurrences, or with a larger --context"
+    problem = f"two estimates of documents, {low:,.0f} and {high:,.0f}"
+    reason = "since long ones were truncated"
+    measure = "use " + OptionUse("measure", "occurrences")
+    draws = OptionUse("draws", int(row.occurrences)) + ", which looks at all occurrences"
+    again = (
+        ", or run ngramscan docnorm with " + draws + ", or with a larger " + OptionUse("context")
     )
+    return f"{problem}, {reason}; " + measure + again
 
 
 def _link_pairs(

@@ -283,14 +283,15 @@ def _check_inputs(
 ) -> None:
     """Refuse a pilot and assumptions together, and neither."""
     if bool(scores) == bool(accuracies):
-        raise InputError("plan", "expected either SCORES of a pilot or " + OptionUse("accuracies"))
+        either = "expected either " + OptionUse("scores") + " of a pilot or "
+        raise InputError("plan", either + OptionUse("accuracies"))
     if scores and any(agreement is not None for agreement in agreements):
         raise InputError(
-            OptionUse("agreement"), "measured in the pilot; it requires " + OptionUse("accuracies")
+            OptionUse("agreement"), "measured in the pilot; requires " + OptionUse("accuracies")
         )
     if scores and not baseline:
         raise InputError(
-            OptionUse("baseline"), "a pilot needs one: the method to compare others with"
+            OptionUse("baseline"), "required with a pilot: the method to compare others with"
         )
 
 

@@ -18,9 +18,8 @@ from evalcore.options import Seed
 from evalcore.paired_tests import Comparison, Settings, compare_pairs, correct_pairs
 from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import OptionUse, Text, counted
 from ngramscan.options import Level
-from ngramscan.progress import counted
 from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting.columns import for_paper, print_notes, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command

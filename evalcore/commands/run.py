@@ -167,7 +167,7 @@ def _unanswered(
             problem = f"to other prompts (id {record.id!r})"
         if problem:
             raise InputError(
-                file.path, f"it holds answers {problem}; choose another " + OptionUse("output")
+                file.path, f"contains answers {problem}; choose another " + OptionUse("output")
             )
         if record.key in there:
             raise InputError(file.path, f"it has the id {record.id!r} twice")
@@ -190,7 +190,7 @@ def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Re
     rows, lines = [], []
     for method in methods:
         template = prompts.methods[method]
-        remark = f" ({template.note or 'not printed in the paper'})" * template.ours
+        remark = f" ({template.note or 'not printed in the paper'})" if template.ours else ""
         lines.append(f"# {prompts.dataset}, {problem.id}, {method}{remark}")
         for message in prompts.render(method, problem):
             rows.append(MessageRow(prompts.dataset, problem.id, method, **message))

@@ -71,12 +71,10 @@ def refuse_references(dataset: Dataset, benchmark: Benchmark) -> None:
     for problem, rule in product(dataset.problems, benchmark.rules):
         gold = problem.gold or ""
         if fault := reference_fault(rule, gold):
-            cure = (
-                "name another column with "
-                + OptionUse("answer_field")
-                + f", or choose another rule than {rule}"
-            )
-            raise InputError(problem.place, f"the answer is {gold!r:.40}, and {fault}; " + cure)
+            cure = "name another column with " + OptionUse("answer_field")
+            rules = f", or choose another rule than {rule}"
+            known = f"the answer is {gold!r:.40}, and {fault}; "
+            raise InputError(problem.place, known + cure + rules)
     reasons = [reason_for_judge(problem.gold or "") for problem in dataset.problems]
     if set(benchmark.rules) == {"math"} and all(reasons):
         fault = f"the answer is {reasons[0]}, and `math` can compare no answer of this file"

@@ -19,6 +19,7 @@ from evalcore.options import Name
 from evalcore.records import Record, read_records
 from evalcore.scores import ScoreKey, key_of, read_scores
 from ngramscan.errors import InputError, some_of
+from ngramscan.messages import OptionUse
 from ngramscan.progress import visible_line
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import GivenTables, as_tables
@@ -169,12 +170,14 @@ def show(
     records = read_records(Path(outputs), on_notice=notices.append)
     for name, wanted in (("dataset", dataset), ("model", model)):
         if wanted:
-            refuse_other(f"--{name}", wanted, (getattr(record, name) for record in records))
+            refuse_other(name, wanted, (getattr(record, name) for record in records))
             records = [record for record in records if getattr(record, name) == wanted]
     outputs_of_problem = [record for record in records if record.id == id]
     if not outputs_of_problem:
         available_ids = some_of(dict.fromkeys(record.id for record in records))
-        raise InputError(f"id {id}", f"no output for it in {outputs}; it has {available_ids}")
+        raise InputError(
+            OptionUse("id", id), f"no output for it in {outputs}; it has {available_ids}"
+        )
     judged = [row for table in as_tables(scores) for row in read_scores(table, JudgeRow)]
     rows = [*_rows(sorted(outputs_of_problem, key=attrgetter("dataset", "model")), judged)]
     return Result(rows, ShowRow, notices, print_table=partial(_print, rows=rows))

@@ -125,7 +125,7 @@ def apply_landlock(readable: Iterable[str], writable: Iterable[str]) -> None:
     """
     version = call("syscall", "landlock", CREATE_RULESET, None, 0, ASK_VERSION)
     rights = (1 << FIRST_RIGHTS + sum(version >= since for since in ONE_MORE_RIGHT_SINCE)) - 1
-    handled = [rights, *[BOTH] * sum(version >= since for since in (NETWORK_SINCE, SCOPES_SINCE))]
+    handled = [rights, *(BOTH for since in (NETWORK_SINCE, SCOPES_SINCE) if version >= since)]
     words = struct.pack(f"{len(handled)}Q", *handled)
     ruleset = call("syscall", "landlock", CREATE_RULESET, words, len(words), 0)
     allowed = [(path, READ) for path in readable] + [(path, WRITE & rights) for path in writable]

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, PatternOptions, Patterns
+from ngramscan.messages import Text
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Rows, Shared, command
 
@@ -92,7 +93,7 @@ def contexts(
     )
 
 
-def _describe_lost(found: Sequence[ContextsResult]) -> list[str]:
+def _describe_lost(found: Sequence[ContextsResult]) -> list[Text]:
     from ngramscan.prevalence.failures import describe_lost  # slow to import
 
     drawn = Counter[str]()

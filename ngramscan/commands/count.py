@@ -14,9 +14,9 @@ from ngramscan.commands.shared import (
     refuse_totals,
 )
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, counted
 from ngramscan.options import WHAT, ShowAll
-from ngramscan.progress import SILENT, Progress, counted
+from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
 
 if TYPE_CHECKING:

@@ -194,19 +194,11 @@ def _options(
             OptionUse("estimator", "unique") + " has no interval that draws could narrow",
         )
     if share and draws:
-        raise InputError(
-            OptionUse("draws"),
-            "not allowed with " + OptionUse("target") + ", which says how many are drawn",
-        )
+        problem = "not allowed with " + OptionUse("target") + ", which sets the number of draws"
+        raise InputError(OptionUse("draws"), problem)
     if max_draws and not share:
-        raise InputError(
-            OptionUse("max_draws"),
-            "requires "
-            + OptionUse("target")
-            + "; without it, "
-            + OptionUse("draws")
-            + " says how many",
-        )
+        without = "; without it, " + OptionUse("draws") + " sets the number"
+        raise InputError(OptionUse("max_draws"), "requires " + OptionUse("target") + without)
     if exact_up_to is None:  # who names an estimator wants draws
         exact_up_to = 0 if estimator else EXACT_UP_TO
     return DocnormOptions(

@@ -102,7 +102,7 @@ def keyness(
         raise InputError(OptionUse("against"), "expected a method")
     for method in against:
         if method.lower() == of.lower():
-            raise InputError(OptionUse("against", method), "it is the method of " + OptionUse("of"))
+            raise InputError(OptionUse("against", method), "the same method as " + OptionUse("of"))
     minimum, file = MinFrequency(min_count, min_documents), Path(export) if export else None
     wanted = KeynessOptions(of, against, unit, _lengths(n, unit), minimum, top, q, all)
     if file:

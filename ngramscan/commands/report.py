@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, ParamSpec, cast
 import click
 
 from ngramscan.errors import InputError, NoRowsError
-from ngramscan.messages import OptionUse, Text
-from ngramscan.progress import counted, format_bytes
+from ngramscan.messages import OptionUse, Text, counted
+from ngramscan.progress import format_bytes
 from ngramscan.reading.row_files import Table, name_of
 from ngramscan.reporting import check_writable, write_whole
 from ngramscan.reporting.command import NoRows, Option, command
@@ -100,12 +100,14 @@ def report(
     $ ngramscan report counts.csv documents.csv comparisons.csv --title "Formulas" --open
     """
     if not results:
-        raise InputError("RESULTS", "expected a file of rows")
+        raise InputError(OptionUse("results"), "expected a file of rows")
     _refuse_page_among(results)
     path = _path_of(output) if output or for_table else None
     is_stdout = for_table and str(path) == "-"
     if is_stdout and open:
-        raise InputError("--open", "it needs a file; leave out " + OptionUse("output", "-"))
+        raise InputError(
+            OptionUse("open"), "requires a file; leave out " + OptionUse("output", "-")
+        )
     if path and not is_stdout:
         _refuse_other_formats(OptionUse("output", path), path)
         check_writable(path)
@@ -163,7 +165,7 @@ def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
         except NoRowsError as error:  # a search that found nothing
             notices.append(f"{error}; the page has no section for it")
     if not read:
-        raise InputError("RESULTS", "no rows in any of them")
+        raise InputError(OptionUse("results"), "no rows in any of them")
     made_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     page = Page(make_page(read, title, made_at))
     rows = counted(sum(len(results.rows) for results in read), "row")

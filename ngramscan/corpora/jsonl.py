@@ -175,12 +175,8 @@ def _whole_lines(piece: Piece, chunks: Chunks, most: int) -> Iterator[tuple[byte
     for chunk, consumed in chunks:
         end = chunk.rfind(b"\n") + 1
         if len(block) + (chunk.find(b"\n") if end else len(chunk)) > most:
-            problem = (
-                f"a line of more than {most / 1e6:g} MB; "
-                + OptionUse("max_line", placeholder="MB")
-                + " takes longer ones"
-            )
-            raise CorpusError(piece.file.path, problem)
+            cure = OptionUse("max_line", placeholder="MB") + " takes longer ones"
+            raise CorpusError(piece.file.path, f"a line of more than {most / 1e6:g} MB; " + cure)
         block += chunk[: end or len(chunk)]
         if not end:
             yield bytearray(), consumed

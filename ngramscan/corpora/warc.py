@@ -15,6 +15,7 @@ from typing import BinaryIO, cast
 from ngramscan.corpora.base import Batch, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.streams import ChunkStream, read_chunks
 from ngramscan.errors import CorpusError
+from ngramscan.messages import plural
 from ngramscan.reading.streams import too_long
 
 _RECORDS_PER_BATCH = 256
@@ -52,7 +53,7 @@ def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
 def _no_text(others: Counter[str]) -> str:
     """Return a message on the records of a file without text, and how to extract text."""
     kinds = ", ".join(f"{number} {kind}" for kind, number in others.most_common())
-    noun = "record" if others.total() == 1 else "records"
+    noun = plural(others.total(), "record")
     problem = f"no conversion record, which would have text; it has {kinds} {noun}"
     cure = "extract the text first (resiliparse, trafilatura), or take the .wet.gz of the crawl"
     return f"{problem}; {cure}"

@@ -41,8 +41,8 @@ from ngramscan.indexes.http.replies import is_size
 from ngramscan.indexes.kinds import FM9
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
-from ngramscan.messages import OptionUse
-from ngramscan.progress import Progress, counted, format_bytes
+from ngramscan.messages import OptionUse, counted
+from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
 from ngramscan.rows import Note

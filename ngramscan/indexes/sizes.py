@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from ngramscan.indexes.base import IndexSize
-from ngramscan.progress import counted, format_bytes
+from ngramscan.messages import counted, plural
+from ngramscan.progress import format_bytes
 from ngramscan.statistics.estimates import Estimate
 
 _ASKING_BYTES, _ASKING_PER_SHARD = 150_000_000, 60_000
@@ -66,7 +67,7 @@ def size_parts(size: IndexSize) -> list[str]:
         parts.append(f"{_amount(size.bytes, size.bytes_estimate, format_bytes)} of text")
     if size.documents is not None:
         documents = _amount(size.documents, size.documents_estimate, "{:,.0f}".format)
-        parts.append(f"{documents} {'document' if size.documents == 1 else 'documents'}")
+        parts.append(f"{documents} {plural(size.documents, 'document')}")
     if size.tokens is not None:
         parts.append(counted(size.tokens, "token"))
     return parts

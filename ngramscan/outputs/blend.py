@@ -13,7 +13,7 @@ from itertools import chain
 from statistics import fmean
 from typing import Annotated, Any, NamedTuple
 
-from ngramscan.messages import Text
+from ngramscan.messages import Text, counted
 from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
 from ngramscan.outputs.tokens import Flags, Ints
@@ -434,7 +434,7 @@ def _why_unpaired(prefix: str, alone: str | None, pairs: int, unpaired: int) -> 
 def _adjusted(rows: Sequence[RetentionRow]) -> list[RetentionRow]:
     """Adjust the p-values of all rows together: one table is one family of tests."""
     tested = sum(row.p is not None for row in rows)
-    family = f"{tested:,} retention {'test' if tested == 1 else 'tests'} of this table"
+    family = f"{counted(tested, 'retention test')} of this table"
     return [
         row if p is None else replace(row, p_adjusted=p, family=family)
         for row, p in zip(rows, holm([row.p for row in rows]), strict=True)

@@ -348,12 +348,8 @@ def to_patterns(
     """Return n-grams as the YAML of a pattern set for a file, and what was left out."""
     chosen = [row for row in rows if options.all or any(map(str.isalnum, row.ngram))]
     if rows and not chosen:
-        problem = (
-            "not written: no n-gram has a letter or digit; "
-            + OptionUse("all")
-            + " writes the others too"
-        )
-        raise InputError(str(file), problem)
+        cure = OptionUse("all") + " writes the others too"
+        raise InputError(str(file), "not written: no n-gram has a letter or digit; " + cure)
     # A pattern can have no NUL and no lone surrogate.
     writable = [row for row in chosen if not re.search("[\0\ud800-\udfff]", row.ngram)]
     if not writable:

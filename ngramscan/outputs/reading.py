@@ -242,11 +242,8 @@ def _refuse_duplicates(outputs: Sequence[Output]) -> None:
 
 def _describe_absent(outputs: Sequence[Output]) -> Iterator[Text]:
     if nameless := sum(not output.group.prompt for output in outputs):
-        yield (
-            f"{nameless} outputs do not name their prompt; "
-            + OptionUse("prompt_field", placeholder="NAME")
-            + " says which field"
-        )
+        cure = OptionUse("prompt_field", placeholder="NAME") + " says which field"
+        yield f"{nameless} outputs do not name their prompt; " + cure
     missing = sum(output.text is None for output in outputs)
     empty = sum(output.text is not None and not output.has_text for output in outputs)
     if missing or empty:

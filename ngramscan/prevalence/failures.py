@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from ngramscan.errors import NgramscanError, RemoteUnreachable
 from ngramscan.indexes.base import QueryFailure
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import Message, OptionUse, Text, counted
 from ngramscan.patterns.model import Query
-from ngramscan.progress import counted
 
-OFFLINE_HINT = (
-    "without a network: "
-    + OptionUse("index")
-    + " python, or "
-    + OptionUse("index", placeholder="scan:PATH")
-    + " for a corpus of your own"
-)
+_PYTHON, _CORPUS = OptionUse("index", "python"), OptionUse("index", "scan:PATH")
+OFFLINE_HINT = "without a network: " + _PYTHON + ", or " + _CORPUS + " for a corpus of your own"
 SHOWN_REASONS = 5
+Item = TypeVar("Item")
 
 
 def describe_missing(
@@ -26,51 +22,36 @@ def describe_missing(
     queries: Sequence[Query],
     n_indexes: int,
     results: str = "counts",
-) -> list[str]:
+) -> list[Text]:
     """Return which results are missing, one line per reason.
 
     Strings that are not among `queries` are overlaps, which only totals need; `results` names
     what each query has, in the plural.
     """
-    asked = {query.text for query in queries}
-    reasons: dict[str, list[QueryFailure]] = {}
-    for failure in missing:
-        reasons.setdefault(str(failure.error), []).append(failure)
-    lines = []
-    for reason, failed in reasons.items():
-        rows = sum(failure.query in asked for failure in failed)
-        indexes = list(dict.fromkeys(failure.index for failure in failed))
-        if len(failed) == 1:
-            lost = (
-                f'the {results.removesuffix("s")} of "{failed[0].query}" in {indexes[0]} is missing'
-            )
+    texts = {query.text for query in queries}
+    lines: list[Text] = []
+    for error, failures in group_by_reason((failure.error, failure) for failure in missing):
+        rows = sum(failure.query in texts for failure in failures)
+        indexes = list(dict.fromkeys(failure.index for failure in failures))
+        if len(failures) == 1:
+            result = results.removesuffix("s")
+            absent = f'the {result} of "{failures[0].query}" in {indexes[0]} is missing'
         elif not rows:
-            lost = f"the counts of {len(failed)} overlaps are missing"
+            absent = f"the counts of {len(failures)} overlaps are missing"
         else:
             named = ", ".join(indexes) if len(indexes) <= 2 else f"{len(indexes)} indexes"
-            lost = f"{rows} of {len(queries) * n_indexes} {results} missing ({named})"
-        lines.append(f"{reason}; {lost}{_offline_hint(failed[0].error)}")
+            absent = f"{rows} of {len(queries) * n_indexes} {results} missing ({named})"
+        lines.append(_line(error, absent))
     if more := lines[SHOWN_REASONS:]:
-        total = sum(failure.query in asked for failure in missing)
-        lines[SHOWN_REASONS:] = [
-            f"and {len(more)} more reasons; {total} {results} are missing in all"
-        ]
+        total = sum(failure.query in texts for failure in missing)
+        reasons = counted(len(more), "more reason")
+        lines[SHOWN_REASONS:] = [f"and {reasons}; {total} {results} are missing in all"]
     return lines
-
-
-def with_offline_hint(error: NgramscanError) -> NgramscanError:
-    """Return the error; if a service can't be reached, with a hint at what works offline."""
-    hint = _offline_hint(error)
-    return type(error)(error.message + hint) if hint else error
-
-
-def _offline_hint(error: NgramscanError) -> Text:
-    return ("; " + OFFLINE_HINT) if isinstance(error, RemoteUnreachable) else ""
 
 
 def describe_lost(
     lost: Iterable[tuple[NgramscanError, str]], noun: str, totals: Mapping[str, int] | None = None
-) -> list[str]:
+) -> list[Text]:
     """Return how many things are missing, a line per reason and index.
 
     Parameters
@@ -83,11 +64,36 @@ def describe_lost(
         How many there should be in each index; by default this is not said.
 
     """
-    reasons = Counter((str(with_offline_hint(error)), index) for error, index in lost)
-    lines = []
-    for (reason, index), n in reasons.items():
-        missing = counted(n, noun) if totals is None else f"{n} of {totals[index]} {noun}s"
-        lines.append(f"{reason}; {missing} missing ({index})")
-    if (more := len(lines) - SHOWN_REASONS) > 0:
-        return [*lines[:SHOWN_REASONS], f"and {counted(more, 'more reason')}"]
+    lines: list[Text] = []
+    for error, indexes in group_by_reason(lost):
+        for index, n in Counter(indexes).items():
+            absent = counted(n, noun)
+            if totals is not None:
+                absent = f"{n:,} of {counted(totals[index], noun)}"
+            lines.append(_line(error, f"{absent} missing ({index})"))
+    if more := lines[SHOWN_REASONS:]:
+        lines[SHOWN_REASONS:] = [f"and {counted(len(more), 'more reason')}"]
     return lines
+
+
+def group_by_reason(
+    lost: Iterable[tuple[NgramscanError, Item]],
+) -> list[tuple[NgramscanError, list[Item]]]:
+    """Return an error for each reason, and the things that are missing for this reason."""
+    groups: dict[Message, tuple[NgramscanError, list[Item]]] = {}
+    for error, item in lost:
+        _, items = groups.setdefault(error.message, (error, []))
+        items.append(item)
+    return list(groups.values())
+
+
+def with_offline_hint(error: NgramscanError) -> NgramscanError:
+    """Return the error; if a service can't be reached, with a hint at what works offline."""
+    if isinstance(error, RemoteUnreachable):
+        return type(error)(error.message + "; " + OFFLINE_HINT)
+    return error
+
+
+def _line(error: NgramscanError, absent: str) -> Message:
+    line = error.message + f"; {absent}"
+    return line + "; " + OFFLINE_HINT if isinstance(error, RemoteUnreachable) else line

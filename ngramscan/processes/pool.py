@@ -114,7 +114,8 @@ def do_task(work: Callable[[T, Report], R], number: int, task: T, report: Report
     except NgramscanError as error:
         return Done(number, None, error)
     except MemoryError:
-        problem = "memory is short; fewer " + OptionUse("workers") + ", or a machine that has more"
+        fewer = "use fewer " + OptionUse("workers")
+        problem = "out of memory; " + fewer + ", or a machine with more memory"
         return Done(number, None, WorkerLostError(problem))
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_type_hints
 
 from ngramscan.errors import InputError, NoRowsError, nearest, some_of
-from ngramscan.messages import Text, Wording
+from ngramscan.messages import Text, Wording, plural
 from ngramscan.reading.streams import (
     MAX_BYTES,
     is_stream,
@@ -284,9 +284,9 @@ def read_rows(
         }
         if not values.keys() >= needed:
             missing = [name for name in types if name in needed and name not in values]
-            noun = "column" if len(missing) == 1 else "columns"
-            named = f"no {noun} {', '.join(missing)}"
-            if cures := [*_cures(missing, [name for name in values if name not in types])]:
+            named = f"no {plural(len(missing), 'column')} {', '.join(missing)}"
+            others = [name for name in values if name not in types]
+            if cures := [*_cures(missing, others)]:
                 raise InputError(place, f"{named}; {', '.join(cures)}")
             raise InputError(place, f"{named}; it should have " + expected)
         converted = {

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError, nearest, reason_of, some_of
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import Text, Wording
 from ngramscan.reading.compressions import (
     CORRUPT,
     HEAD_BYTES,
@@ -122,11 +122,8 @@ def whole(chunks: Iterable[bytes], path: object, most: int | None = None) -> byt
 
 def too_long(most: int) -> Text:
     """Return the message for an input that is too long."""
-    return (
-        f"more than {most:,} bytes, decompressed; "
-        + OptionUse("max_bytes", placeholder="N")
-        + " takes more"
-    )
+    cure = Wording(terminal="; --max-bytes N takes more", python="")
+    return f"more than {most:,} bytes, decompressed" + cure
 
 
 def read_raw(path: object) -> Iterator[bytes]:

@@ -131,7 +131,7 @@ class Node:
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.error("expected a list")
         if not (self.node.value or may_be_empty):
-            raise self.error("expected a list with something in it")
+            raise self.error("expected a list that is not empty")
         values = enumerate(self.node.value)
         return [Node(value, self.where, f"{self.path}[{number}]") for number, value in values]
 

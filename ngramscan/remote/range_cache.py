@@ -127,9 +127,9 @@ class RangeCache:
         """Return a piece of a file; None: it is not here."""
         select = "SELECT content FROM pieces WHERE file = ? AND start = ? AND stop = ?"
         number = self._ids.get(file)
-        for (content,) in self._ask(select, number, start, stop) if number else ():
-            return content if len(content) == stop - start else None
-        return None
+        rows = self._ask(select, number, start, stop) if number else []
+        content: bytes | None = rows[0][0] if rows else None
+        return content if content is not None and len(content) == stop - start else None
 
     def put(self, file: RemoteFile, start: int, content: bytes) -> None:
         """Store a piece of a file, soon."""

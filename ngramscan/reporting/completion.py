@@ -56,7 +56,8 @@ def paths(incomplete: str) -> list[str]:
         return []
     is_hidden = name.startswith(".")
     shown = [entry for entry in entries if is_hidden or not entry.name.startswith(".")]
-    return [incomplete.removesuffix(name) + entry.name + "/" * entry.is_dir() for entry in shown]
+    start = incomplete.removesuffix(name)
+    return [start + entry.name + ("/" if entry.is_dir() else "") for entry in shown]
 
 
 @add_completion_class

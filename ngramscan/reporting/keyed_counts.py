@@ -24,12 +24,9 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
     given: Any = [*read_table(table)]  # a pipe can be read once
     columns = [*given[0][1]]
     if key not in columns:
-        there = (
-            f"available: {', '.join(columns)}; name one with "
-            + OptionUse("on", placeholder="COLUMN")
-            + "=NAME"
-        )
-        raise InputError(name_of(table), f"no column {key}; " + there)
+        problem = f"no column {key}; available: {', '.join(columns)}"
+        cure = "name one with " + OptionUse("on", placeholder="COLUMN=NAME")
+        raise InputError(name_of(table), f"{problem}; " + cure)
     if column is None:
         refuse_older_tokens(table, [row for _, row in given])
     kind = kind_of(columns)

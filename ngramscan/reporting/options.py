@@ -417,7 +417,7 @@ def check_written(
 
         check_target(Path(figure))
     return [
-        choose_target(None, Path(values[name]), **settings)
+        choose_target(None, Path(values[name]), name, **settings)
         for name, hint in hints_of(function).items()
         if option_of(hint).has_rows and values[name]
     ]
@@ -425,7 +425,10 @@ def check_written(
 
 def flags_of(known: Iterable[click.Parameter]) -> Flags:
     """Return the flags of options, and the metavariables of arguments, by their names."""
-    return {
-        each.name or "": each.opts if isinstance(each, click.Option) else [each.human_readable_name]
-        for each in known
-    }
+    flags = {}
+    for parameter in known:
+        if isinstance(parameter, click.Option):
+            flags[parameter.name or ""] = parameter.opts
+        else:
+            flags[parameter.name or ""] = [parameter.human_readable_name.removesuffix("...")]
+    return flags

@@ -162,7 +162,7 @@ def _refuse_own_files(outputs: Iterable[Named]) -> None:
         is_kept = option != _JOURNAL and place.startswith(cache + os.sep)
         is_shipped = path.is_file() and place.startswith(tuple(each + os.sep for each in packages))
         if is_kept or is_shipped:
-            problem = "it is among the files that ngramscan keeps for itself; name another file"
+            problem = "one of ngramscan's own files; name another file"
             raise InputError(OptionUse(option, path), problem)
 
 

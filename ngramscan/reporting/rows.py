@@ -18,7 +18,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, Literal, get_type_hints
 
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, Text
 from ngramscan.progress import visible_json
 from ngramscan.reporting.files import check_writable, write_whole
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
@@ -39,6 +39,10 @@ _RUN_WITHIN = re.compile(rf"(?<=[;\t|])(?={_SIGNS})")
 """Where a spreadsheet finds such a text within another, if it separates cells by other marks."""
 
 
+_OUTPUT = "output"
+"""The option that names the file of a command's own rows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Where rows go, and in which format."""
@@ -55,18 +59,20 @@ class Target:
 def choose_target(
     format_name: str | None,
     path: Path | None,
+    option: str = _OUTPUT,
+    /,
     *,
     is_csv_safe: bool = False,
     has_sidecar: bool = False,
 ) -> Target:
-    """Return where rows go, before any work is done; the path `-` is stdout."""
+    """Return where rows go, before any work is done; the path `-` is stdout.
+
+    Messages are about `option`, which names the path.
+    """
     if path is None or str(path) == "-":
         if format_name == "parquet" and sys.stdout.isatty():
-            problem = (
-                "it can't be shown in a terminal; add "
-                + OptionUse("output", placeholder="FILE")
-                + ", or a pipe"
-            )
+            cure = "add " + OptionUse(_OUTPUT, placeholder="FILE") + ", or a pipe"
+            problem = "it can't be shown in a terminal; " + cure
             raise InputError(OptionUse("format_name", "parquet"), problem)
         return Target(format_name or "table", is_csv_safe=is_csv_safe)
     check_writable(path)
@@ -74,11 +80,10 @@ def choose_target(
         check_writable(sidecar_of(path))
     suffix = path.suffix.lower()
     if format_name == "table" or not (format_name or suffix in _SUFFIXES):
-        known = ", ".join(_SUFFIXES)
-        raise InputError(
-            OptionUse("output", path),
-            f"no file format named; expected {known}, or " + OptionUse("format_name", "csv"),
-        )
+        unnamed: Text = f"no file format named; expected {', '.join(_SUFFIXES)}"
+        if option == _OUTPUT:
+            unnamed = unnamed + ", or " + OptionUse("format_name", "csv")
+        raise InputError(OptionUse(option, path), unnamed)
     chosen = format_name or ("latex" if suffix == ".tex" else suffix[1:])
     return Target(chosen, path, is_csv_safe, has_sidecar)
 

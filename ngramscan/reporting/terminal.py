@@ -25,9 +25,9 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.messages import Flags, OptionUse, in_terminal
+from ngramscan.messages import Flags, OptionUse, counted, in_terminal
 from ngramscan.options import HEADINGS, OUTPUT
-from ngramscan.progress import Terminal, counted, open_console, visible, visible_line
+from ngramscan.progress import Terminal, open_console, visible, visible_line
 from ngramscan.reading.streams import MAX_BYTES, name_of
 from ngramscan.reading.versions import one_version_each
 from ngramscan.reporting.command import NoRows, Result, write_files

@@ -12,7 +12,8 @@ from markupsafe import Markup, escape
 
 from ngramscan import __version__
 from ngramscan.indexes.base import Index, IndexSize
-from ngramscan.progress import counted, format_bytes, visible, visible_line
+from ngramscan.messages import counted
+from ngramscan.progress import format_bytes, visible, visible_line
 from ngramscan.stopping import current_work
 
 RESULTS = '<main id="results">\n'

@@ -8,8 +8,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from ngramscan.indexes.base import Index
+from ngramscan.messages import counted
 from ngramscan.prevalence.marks import LEVELS, Part, cut_at_marks
-from ngramscan.progress import counted
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.rendering import Templates, render_gradually
 from ngramscan.serve.search import LONGEST_PHRASE

@@ -12,6 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ngramscan.messages import counted
 from ngramscan.statistics.estimates import Estimate, Floats, t_quantile
 from ngramscan.statistics.proportions import (
     correlated_difference,
@@ -41,7 +42,7 @@ def describe_few_clusters(sizes: ArrayLike) -> str:
     effective = float(m.sum() ** 2 / (m @ m)) if m.size else 0.0
     if effective > FEW_CLUSTERS:
         return ""
-    number = f"only {m.size} cluster" + ("" if m.size == 1 else "s")
+    number = f"only {counted(m.size, 'cluster')}"
     if round(effective) >= m.size:
         return number
     return f"{number}, so uneven that they tell as much as {effective:.0f} of one size"

@@ -14,6 +14,7 @@ import numpy as np
 import scipy  # its parts are imported where they are first used
 from numpy.typing import ArrayLike, NDArray
 
+from ngramscan.messages import counted
 from ngramscan.statistics.estimates import Estimate, no_interval, t_quantile
 from ngramscan.statistics.p_values import ComputedPValue
 
@@ -142,7 +143,7 @@ def _checked_sums(sums: ArrayLike, sizes: ArrayLike | None, draws: int) -> tuple
 def _reason_for_no_interval(sums: Floats, sizes: Floats, residuals: Floats) -> str:
     """Return why there can be no interval; empty: there can."""
     if sums.size < ITEMS_FOR_AN_INTERVAL:
-        return f"no interval: only {sums.size} {'problems' if sums.size > 1 else 'problem'}"
+        return f"no interval: only {counted(sums.size, 'problem')}"
     if np.abs(residuals).max() <= 1e-10 * np.abs(sums).max():
         return "no interval: all differences are equal"
     differ = int((np.abs(sums) > 1e-10 * np.abs(sums).max()).sum())

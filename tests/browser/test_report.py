@@ -521,7 +521,7 @@ def context_of(text: str, source: str = "") -> ContextRow:
     return ContextRow("scan:x", text, text, None, text, text, text, 0, 1, metadata)
 
 
-def count_of(text: str, occurrences: int) -> CountRow:
+def counted(text: str, occurrences: int) -> CountRow:
     at = "2026-01-01T00:00:00+00:00"
     names = (text, text, text, text, text)
     return CountRow("scan:x", "bytes", *names, occurrences, 1, "scan", at, note=text)
@@ -544,7 +544,7 @@ LINKS = (
 @pytest.fixture
 def hostile_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     contexts = [*map(context_of, HOSTILE), *(context_of("x", link) for link in LINKS)]
-    counts = [count_of(text, number) for number, text in enumerate(HOSTILE)]
+    counts = [counted(text, number) for number, text in enumerate(HOSTILE)]
     evil = f"<img src=x onerror={NOT_RUN.replace('/', '')}>"
     files = [tmp_path / f"{evil}.jsonl", tmp_path / "counts.json", tmp_path / "contexts.parquet"]
     of_files: list[Sequence[Any]] = [contexts, counts, contexts]
@@ -596,7 +596,7 @@ def test_hostile_rows_run_nothing_and_break_nothing(
 def test_of_many_rows_few_are_drawn_and_all_are_found(
     browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: int, is_cut: bool
 ) -> None:
-    made = [count_of(f"step {number}", number) for number in range(rows)]
+    made = [counted(f"step {number}", number) for number in range(rows)]
     (tmp_path / "rows.csv").write_bytes(to_bytes(made, CountRow, Target("csv")))
     monkeypatch.chdir(tmp_path)
     done = invoke("report", "rows.csv", "-o", "page.html")

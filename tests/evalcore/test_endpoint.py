@@ -50,7 +50,7 @@ def address(url: str) -> None:
         pytest.param(
             "parameters",
             ["seed"],
-            "--param seed: expected KEY=VALUE",
+            "--params seed: expected KEY=VALUE",
             id="an option without a value",
         ),
         pytest.param(
@@ -62,7 +62,7 @@ def address(url: str) -> None:
         pytest.param(
             "parameters",
             [f"api_key={SECRET}"],
-            "^--param api_key: outputs would keep the secret; ",
+            "^--params api_key: outputs would keep the secret; ",
             id="a key as an option",
         ),
         pytest.param("address", "", "--base-url: missing", id="no address"),

@@ -161,9 +161,9 @@ def test_efficiency_resamples_passages(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        pytest.param({"passage": None}, "no passage, which --cluster needs", id="missing"),
-        pytest.param({"passage": "  "}, "no passage, which --cluster needs", id="blank"),
-        pytest.param({"passage": ["p"]}, "--cluster needs a text or a number", id="a list"),
+        pytest.param({"passage": None}, "no passage, which cluster needs", id="missing"),
+        pytest.param({"passage": "  "}, "no passage, which cluster needs", id="blank"),
+        pytest.param({"passage": ["p"]}, "cluster needs a text or a number", id="a list"),
     ],
 )
 def test_rows_without_a_cluster_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -115,7 +115,7 @@ def test_a_phase_and_a_method_of_ones_own_stand_beside_the_shipped(
 
 
 def test_a_method_or_a_file_that_is_not_there_is_refused() -> None:
-    refused("--method tot: expected one of zero-shot, .*", messages, "financemath", "tot")
+    refused("--methods tot: expected one of zero-shot, .*", messages, "financemath", "tot")
     refused("none: no such file", load, "financemath", Path("none"))
 
 

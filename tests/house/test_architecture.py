@@ -29,7 +29,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "errors": ("messages",),
     "options": (),
     "deciding_options": (),
-    "statistics": (),
+    "statistics": ("messages",),
     "progress": ("messages",),
     "rows": (),
     "clock": (),

@@ -42,7 +42,9 @@ FLAGS: Flags = {
         (OptionUse("level", Decimal("2000000.0")), "--level 2000000.0", "level=2000000.0"),
         (OptionUse("tier", "T9"), "--tier T9", 'tier="T9"'),
         (OptionUse("tier", ""), "--tier ''", 'tier=""'),
-        (OptionUse("tier", "é"), "--tier 'é'", 'tier="é"'),
+        (OptionUse("tier", "é"), "--tier é", 'tier="é"'),
+        (OptionUse("index", "scan:a/…"), "--index scan:a/…", 'index="scan:a/…"'),
+        (OptionUse("index", "scan:*.txt"), "--index 'scan:*.txt'", 'index="scan:*.txt"'),
         (OptionUse("yes", True), "--yes", "yes=True"),
         (OptionUse("scores"), "SCORES", "scores"),
         (OptionUse("scores", "a.csv"), "SCORES a.csv", 'scores="a.csv"'),
@@ -60,7 +62,7 @@ def test_an_option_has_its_flag_in_the_terminal_and_its_keyword_in_python(
     assert (in_terminal(text, FLAGS), in_python(text)) == (terminal, python)
 
 
-def test_a_text_names_options_by_the_flags_of_their_names_where_no_command_is_known() -> None:
+def test_where_no_command_is_known_an_option_has_the_flag_of_its_name() -> None:
     message = "see " + OptionUse("timeout_s") + " and " + OptionUse("output", "a")
     assert str(message) == f"{message}" == "see --timeout-s and --output a"
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from ngramscan.messages import counted
 from ngramscan.progress import (
     Terminal,
-    counted,
     format_bytes,
     marked_line,
     short_amount,

@@ -23,8 +23,7 @@ from evalcore.commands.logs.readers import (
 )
 from evalcore.formats import JsonFields, hash_document
 from ngramscan.errors import InputError, some_of
-from ngramscan.messages import OptionUse
-from ngramscan.progress import counted
+from ngramscan.messages import OptionUse, counted
 
 _CORRECTNESS = re.compile(
     r"(quasi_|prefix_|quasi_prefix_|final_number_)?exact_match(_indicator)?(@\d+)?"
@@ -168,7 +167,9 @@ def _read_requests(file: LogFile, log: Log) -> Mapping[_HelmKey, list[_Request]]
     """Return the requests of each instance, one or one per choice."""
     path = file.path.with_name("scenario_state.json")
     if not path.is_file():
-        log.notices.append(f"no {path.name} beside it, so empty replies and refusals are not known")
+        log.notices.append(
+            f"no {path.name} in the same folder, so empty replies and refusals are unknown"
+        )
         return {}
     requests: dict[_HelmKey, list[_Request]] = {}
     for request in file.read_json(path, _HelmState).request_states:

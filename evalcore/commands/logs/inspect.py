@@ -34,7 +34,7 @@ from evalcore.formats import JsonFields, hash_document
 from evalcore.records import WholeNumber
 from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError, some_of
-from ngramscan.progress import counted
+from ngramscan.messages import counted
 from ngramscan.reading.versions import unchanged_while_read
 
 if sys.version_info >= (3, 14):

@@ -177,7 +177,9 @@ def _name_filters(
         filters = ["none"]
     if len(numbers) != len(filters):
         problem = f"{len(numbers)} rows per document, but the task has {len(filters)} filters"
-        raise InputError(file.path, f"{problem}; keep the results_*.json of the run beside it")
+        raise InputError(
+            file.path, f"{problem}; keep the results_*.json of the run in the same folder"
+        )
     for document in documents:
         document.filter = filters[int(document.filter)]
 

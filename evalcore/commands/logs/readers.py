@@ -22,7 +22,7 @@ from evalcore.records import WholeNumber
 from evalcore.scales import FROM_0_TO_1, ScoreScale
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, Wording
 from ngramscan.reading.row_files import decoded_as, is_json_list, list_items, read_table
 from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, UNKNOWN
 from ngramscan.reading.streams import open_unpacked, unpacked_path
@@ -104,9 +104,8 @@ class LogFile:
         names |= {"method": method, **self.replaced_names}
         for kind, name in names.items():
             if not name and kind != "method":
-                raise InputError(
-                    self.path, f"it has no {kind}; `evalcore logs --{kind} NAME` names it"
-                )
+                naming = Wording(f"`evalcore logs --{kind} NAME`", f"`evalcore.logs({kind}=NAME)`")
+                raise InputError(self.path, f"it has no {kind}; " + naming + " names it")
         return {"run": run, **names}
 
     def records(self) -> Iterator[tuple[str, JsonFields]]:

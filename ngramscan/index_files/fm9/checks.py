@@ -242,7 +242,7 @@ def find_steps(file: Fm9File, progress: Progress) -> Steps:
     except MemoryError as error:
         needed = f"{format_bytes(memory_needed(file))} for {format_bytes(file.n)} of text"
         problem = (
-            "memory is short: " + OptionUse("deep") + f" needs {needed}; all other checks passed"
+            "not enough memory: " + OptionUse("deep") + f" needs {needed}; all other checks passed"
         )
         raise InputError(str(file.path), problem) from error
     t, nodes = file.tables, file.tables.nodes

@@ -82,14 +82,9 @@ def _enough_memory(path: Path, size: int) -> Iterator[None]:
         yield
     except MemoryError as error:
         needed = f"{format_bytes(memory_for(size))} for {format_bytes(size)} of text"
-        problem = (
-            f"memory is short: {needed}; a smaller "
-            + OptionUse("shard_size")
-            + " or fewer "
-            + OptionUse("workers")
-            + " need less"
-        )
-        raise InputError(str(path), problem) from error
+        size_option, workers = OptionUse("shard_size"), OptionUse("workers")
+        cure = "a smaller " + size_option + " or fewer " + workers + " need less"
+        raise InputError(str(path), f"not enough memory: {needed}; " + cure) from error
 
 
 def _gather(task: ShardTask, work: Path) -> NDArray[np.uint8]:

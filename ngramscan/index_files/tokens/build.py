@@ -30,8 +30,9 @@ from ngramscan.index_files.sole_builder import locked_folder, new_folder
 from ngramscan.index_files.sorting import memory_for
 from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
+from ngramscan.messages import counted
 from ngramscan.processes.pool import usable_memory
-from ngramscan.progress import Progress, counted, format_bytes
+from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.stores import is_remote
 
 _CHUNK = 1 << 22
@@ -218,7 +219,7 @@ def _write_unigrams(path: Path, tokens: NDArray[Any], documents: int) -> None:
 def _enough_memory(folder: Path, text_bytes: int, width: int) -> Iterator[None]:
     """Raise an InputError if sorting takes more memory than there is."""
     needed, available = memory_to_sort(text_bytes, width), usable_memory()
-    problem = f"memory is short: sorting {counted(text_bytes // width, 'token')} takes"
+    problem = f"not enough memory: sorting {counted(text_bytes // width, 'token')} takes"
     problem += f" {format_bytes(needed)}"
     if available is not None and needed > available:
         raise InputError(str(folder), f"{problem}, and {format_bytes(available)} are available")

@@ -19,8 +19,7 @@ from typing import Any, Protocol
 
 from ngramscan.errors import InputError, needs_extra
 from ngramscan.index_files.tokens.shard import TokenFolder
-from ngramscan.messages import OptionUse
-from ngramscan.progress import counted
+from ngramscan.messages import OptionUse, counted
 
 _SPACE = "▁"
 _BYTE = re.compile("<0x([0-9A-F]{2})>")

@@ -32,7 +32,7 @@ from ngramscan.indexes.tokens.replies import (
     read_named_ids,
     read_token_reply,
 )
-from ngramscan.progress import counted
+from ngramscan.messages import counted
 
 _LONGEST = 499
 """Tokens of a question without the last one, which the service doesn't look for."""

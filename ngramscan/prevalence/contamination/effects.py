@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any, NamedTuple, get_args
 
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, counted
 from ngramscan.prevalence.contamination.contaminate import EntryRow
 from ngramscan.prevalence.contamination.rules import EntryClass
 from ngramscan.reading.score_values import complete_status, counted_value
@@ -165,8 +165,7 @@ def _adjusted(rows: Sequence[EffectRow], tests: Sequence[Hashable]) -> list[Effe
     """Adjust the p-values of all different tests; rows of one test have the same p-value."""
     p_values = {test: row.p for test, row in zip(tests, rows, strict=True) if row.p is not None}
     adjusted = dict(zip(p_values, holm([*p_values.values()]), strict=True))
-    n = len(p_values)
-    family = f"{n:,} {'comparison' if n == 1 else 'comparisons'} of this table"
+    family = f"{counted(len(p_values), 'comparison')} of this table"
     return [
         replace(row, p_adjusted=adjusted[test], family=family) if test in adjusted else row
         for test, row in zip(tests, rows, strict=True)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import is_one_corpus
-from ngramscan.progress import counted
 from ngramscan.reporting.charts.axes import make_axis, number, value_text
 from ngramscan.reporting.charts.figure import Figure, Setting
 from ngramscan.reporting.charts.lanes import (

@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ngramscan import __version__
+from ngramscan.messages import counted
 from ngramscan.prevalence.marks import LEVELS
-from ngramscan.progress import counted, marked_line
+from ngramscan.progress import marked_line
 from ngramscan.reporting.charts.figure import Figure
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import all_kinds

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ngramscan.messages import counted
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences.assemble import describe_brackets
 from ngramscan.reporting.sentences.names import named, scope_of
-from ngramscan.reporting.sentences.phrases import count_of
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _ORDER = (
@@ -120,7 +120,7 @@ def _scope(results: Results, text: str) -> Iterator[str]:
     if where := scope_of(row, columns).strip():
         yield where
     if results.left_out:
-        yield f"the first {count_of(len(results.rows), 'row')} only"
+        yield f"the first {counted(len(results.rows), 'row')} only"
 
 
 def _is_named(name: object, text: str) -> bool:

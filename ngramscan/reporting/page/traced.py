@@ -9,8 +9,9 @@ from itertools import pairwise
 from typing import Any
 
 from ngramscan.errors import InputError
+from ngramscan.messages import counted
 from ngramscan.prevalence.marks import Mark, Part, cut_at_marks
-from ngramscan.progress import counted, visible, visible_line
+from ngramscan.progress import visible, visible_line
 from ngramscan.reporting.page.display import MOST_TEXT, shortened, source_of
 from ngramscan.reporting.page.results import Results
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.page.results import Results
 from ngramscan.reporting.sentences import (
     comparisons,
@@ -21,7 +22,7 @@ from ngramscan.reporting.sentences import (
     traces,
 )
 from ngramscan.reporting.sentences.families import count_families, level_of_each
-from ngramscan.reporting.sentences.phrases import Row, count_of, known_rows, level_text, number
+from ngramscan.reporting.sentences.phrases import Row, known_rows, level_text, number
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _Say = Callable[[Sequence[Row], float], Iterable[Sentence]]
@@ -99,5 +100,5 @@ def describe_level(families: int) -> str:
 
 def _about_left_out(results: Results) -> Iterator[Sentence]:
     if results.left_out:
-        first = f"The sentences are about the first {count_of(len(results.rows), 'row')}"
+        first = f"The sentences are about the first {counted(len(results.rows), 'row')}"
         yield Sentence(f"{first}; {number(results.left_out)} further ones are left out.")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     MeasureWords,
     Row,
-    count_of,
     group_rows,
     known_rows,
     more_in_table,
@@ -46,13 +46,13 @@ def _compared_problems(row: Row) -> str:
     """Return how many problems were compared, and pairs of answers if these are more."""
     pairs, problems = row.get("n"), row.get("n_problems")
     if problems is None and row.get("model") == ALL and pairs is not None:
-        return count_of(pairs, "pair") + " of answers"  # which are not independent
+        return counted(pairs, "pair") + " of answers"  # which are not independent
     n = pairs if problems is None else problems
     if n is None:
         return ""
     if pairs is None or pairs == n:
         return f"n = {number(n)}"
-    return f"n = {count_of(n, 'problem')} ({count_of(pairs, 'pair')} of answers)"
+    return f"n = {counted(n, 'problem')} ({counted(pairs, 'pair')} of answers)"
 
 
 def _how_scored(row: Row) -> list[str]:
@@ -91,7 +91,7 @@ def say_comparisons(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     yield from COMPARED.say(rows, alpha)
     unknown = [row["n_unknown"] for row in rows if row.get("n_unknown")]
     if len(rows) == 1 and unknown:
-        pairs = count_of(unknown[0], "pair")
+        pairs = counted(unknown[0], "pair")
         verb = "is" if unknown[0] == 1 else "are"
         yield Sentence(f"{pairs} with an unknown result {verb} left out.")
     elif unknown:
@@ -126,7 +126,7 @@ def _places(group: Sequence[Row], rows: Sequence[Row]) -> str:
         limits = f"[{_end(row.get('rank_low'))}, {_end(row.get('rank_high'))}]"
         texts.append(f"{name}{verb} {ordinal(row['rank'])} {limits}{place}")
     if (others := len(ranked) - _MOST_RANKED) > 0:
-        texts.append(f"{count_of(others, 'other')} follow")
+        texts.append(f"{counted(others, 'other')} follow")
     return "; ".join(texts) + "."
 
 

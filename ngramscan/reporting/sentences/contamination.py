@@ -4,18 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.contamination.rules import read_described
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, short_rule
-from ngramscan.reporting.sentences.phrases import (
-    Row,
-    count_of,
-    group_rows,
-    known_rows,
-    more_in_table,
-    number,
-)
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, more_in_table, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.shares import (
     MOST_NAMED,
@@ -45,7 +39,7 @@ def _how_many(rows: Sequence[Row]) -> str:
     dirty, suspicious, clean = (
         _with_verdict(rows, verdict) for verdict in ("dirty", "suspicious", "clean")
     )
-    first = f"{number(dirty) if dirty else 'Not one'} of {count_of(len(rows), 'question')}"
+    first = f"{number(dirty) if dirty else 'Not one'} of {counted(len(rows), 'question')}"
     text = f"{first} {_occurs(rows[0]['rule'], corpus(rows[0]['index']), dirty)}"
     if suspicious:
         text += f", {number(suspicious)} in part"
@@ -121,7 +115,7 @@ def _share(row: Row) -> str:
     """Return the share of dirty questions in one corpus; if it is unknown, its limits."""
     entries, population = row["entries"], row.get("population")
     is_sample = population is not None and population > entries
-    questions = f"the {count_of(row['population'] if is_sample else entries, 'question')}"
+    questions = f"the {counted(row['population'] if is_sample else entries, 'question')}"
     if is_sample:
         questions += " of the file"
     ends = f"dirty by {short_rule(row['rule'])} in {corpus(row['index'])}"

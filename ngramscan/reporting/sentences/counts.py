@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import corpus, quoted
 from ngramscan.reporting.sentences.phrases import (
     Row,
-    count_of,
     group_rows,
     known_rows,
     number,
@@ -36,7 +36,7 @@ def say_counts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentence about rows of `contexts`."""
     patterns, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
-    of_what = count_of(len(patterns), "phrase")
+    of_what = counted(len(patterns), "phrase")
     if len(patterns) == 1:
         (text,) = next(iter(patterns))
         of_what = "a phrase without a text" if text is None else quoted(text)
@@ -44,7 +44,7 @@ def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     if len(indexes) == 1:
         where = corpus(next(iter(indexes))[0])
     is_one = len(rows) == 1
-    these = "This is 1 occurrence" if is_one else f"These are {count_of(len(rows), 'occurrence')}"
+    these = "This is 1 occurrence" if is_one else f"These are {counted(len(rows), 'occurrence')}"
     examples = "an example, not a count" if is_one else "examples, not counts"
     yield Sentence(f"{these} of {of_what} in {where}: {examples}.")
 
@@ -54,7 +54,7 @@ def say_contexts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 
 def corpora(n: int) -> str:
     """Return a number of corpora."""
-    return f"{number(n)} {'corpus' if n == 1 else 'corpora'}"
+    return counted(n, "corpus", "corpora")
 
 
 def all_of(n: int) -> str:
@@ -78,7 +78,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
     occurring = [row for row in tops if row["occurrences"]]
     phrases = group_rows(rows, "query")
     if not occurring:
-        none = f"None of {count_of(len(phrases), 'phrase')} occurs"
+        none = f"None of {counted(len(phrases), 'phrase')} occurs"
         if len(phrases) == 1:
             none = f"{phrase_of(rows[0])} does not occur"
         where = corpora(len(by_index)) if len(by_index) > 1 else corpus(rows[0].get("index"))
@@ -89,7 +89,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
     if len(phrases) == 1:
         text += f" occurs {amounts}"
     else:
-        text += f" is the most frequent of {count_of(len(phrases), 'phrase')}"
+        text += f" is the most frequent of {counted(len(phrases), 'phrase')}"
         text += equals(tops[0]["occurrences"], rows, "occurrences") if len(by_index) == 1 else ""
         if len(by_index) > 1:
             n = len(by_index)
@@ -107,7 +107,7 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
 def equals(value: float, rows: Sequence[Row], column: str) -> str:
     """Return how many other rows have the same value; empty if none has."""
     others = sum(row.get(column) == value for row in rows) - 1
-    return f", with {count_of(others, 'other')}" if others > 0 else ""
+    return f", with {counted(others, 'other')}" if others > 0 else ""
 
 
 def _occurrences(row: Row) -> float:
@@ -175,7 +175,7 @@ def _say_snapshots(rows: Sequence[Row]) -> Iterator[Sentence]:
     if len(in_both) > 2:
         rose = sum(after > before for before, after in rates.values())
         fell = sum(after < before for before, after in rates.values())
-        text += f"; of {count_of(len(in_both), 'phrase')}, {number(rose)} rose"
+        text += f"; of {counted(len(in_both), 'phrase')}, {number(rose)} rose"
         text += f" and {number(fell)} fell"
     yield Sentence(f"{text}.", is_finding=True)
 
@@ -193,7 +193,7 @@ def _say_absent(rows: Sequence[Row]) -> Iterator[Sentence]:
         where = "in any of the corpora" if has_several else f"in {corpus(rows[0].get('index'))}"
         verb = "does" if len(absent) == 1 else "do"
         first = phrase_of(absent[0][0])
-        subject = first if len(absent) == 1 else count_of(len(absent), "phrase")
+        subject = first if len(absent) == 1 else counted(len(absent), "phrase")
         yield Sentence(f"{subject} {verb} not occur {where}.")
 
 
@@ -208,6 +208,6 @@ def _say_tokens(rows: Sequence[Row]) -> Sentence:
         text += f", {number(rate)} per million tokens"
     subject = phrase_of(largest)
     if len(first) > 1:
-        subject += f", the most frequent of {count_of(len(first), 'phrase')},"
+        subject += f", the most frequent of {counted(len(first), 'phrase')},"
     sentence = f"As n-grams of tokens, {subject} occurs {text} in {corpus(index)}"
     return Sentence(f"{sentence}: lower bounds of what the strings occur.", is_finding=True)

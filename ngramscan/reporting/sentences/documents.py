@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ngramscan.indexes.base import Unit
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.counts import corpora, equals, phrase_of
 from ngramscan.reporting.sentences.names import corpus
 from ngramscan.reporting.sentences.phrases import (
     UNITS,
     Row,
-    count_of,
     group_rows,
     known_rows,
     number,
@@ -42,7 +42,7 @@ def _say_none(rows: Sequence[Row], unit: Unit) -> Sentence:
     phrases, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
     where = corpora(len(indexes)) if len(indexes) > 1 else corpus(rows[0].get("index"))
     negation = "As n-grams of tokens, no" if unit == "tokens" else "No"
-    phrase = f"any of {count_of(len(phrases), 'phrase')}"
+    phrase = f"any of {counted(len(phrases), 'phrase')}"
     if len(phrases) == 1:
         phrase = phrase_of(rows[0], "pattern")
     return Sentence(f"{negation} document of {where} has {phrase}.", is_finding=True)
@@ -82,7 +82,7 @@ def _among(row: Row, rows: Sequence[Row]) -> str:
     in_index = [candidate for candidate in rows if candidate.get("index") == row.get("index")]
     if len(in_index) == 1:
         return f"{_with_limits(row, name)} documents of {where}"
-    phrases = count_of(len(group_rows(in_index, "pattern")), "phrase")
+    phrases = counted(len(group_rows(in_index, "pattern")), "phrase")
     phrases += equals(row[name], in_index, name)
     return f"{_with_limits(row, name)} documents of {where}, the most of {phrases}"
 
@@ -145,13 +145,13 @@ def _say_two_estimates(rows: Sequence[Row]) -> Iterator[Sentence]:
     text += f" {number(row[upper])} documents of {corpus(row.get('index'))}, as long documents"
     text += " were truncated"
     if len(estimates) > 1:
-        text += f"; so it is with {count_of(len(estimates), 'number')} in all"
+        text += f"; so it is with {counted(len(estimates), 'number')} in all"
     yield Sentence(f"{text}.", is_finding=True)
 
 
 def _say_partly(rows: Sequence[Row]) -> Iterator[Sentence]:
     partly = [row for row in rows if (row.get("truncated_share") or 0) > 0]
     if partly:
-        n, indexes = count_of(len(partly), "phrase"), len(group_rows(rows, "index"))
+        n, indexes = counted(len(partly), "phrase"), len(group_rows(rows, "index"))
         where = f" in {corpora(indexes)}" if indexes > 1 else ""
         yield Sentence(f"For {n}{where}, some documents were seen only in part.")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     MeasureWords,
     Row,
-    count_of,
     finding,
     group_rows,
     known_rows,
@@ -94,7 +94,7 @@ def _say_agreement(row: Row) -> Iterator[Sentence]:
 def say_wins(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `outcomes --wins`."""
     for row in _together_first(rows)[:_MOST_ROWS]:
-        cells = f"{number(row['wins'])} of {count_of(row['cells'], 'set')} of problems"
+        cells = f"{number(row['wins'])} of {counted(row['cells'], 'set')} of problems"
         text = f"{named(row['treatment'])} wins on {cells} against {named(row['baseline'])}"
         text += f"{scope_of(row, ('model',))}, ties on {number(row['ties'])}"
         yield Sentence(f"{text} and loses on {number(row['losses'])}{_by_test(row)}.")
@@ -106,7 +106,7 @@ def _by_test(row: Row) -> str:
     wins, losses, alpha = (row.get(name) for name in ("wins_by_test", "losses_by_test", "alpha"))
     if wins is None or losses is None or alpha is None:
         return ", without a test"
-    counts = f"{count_of(wins, 'win')} and {number(losses)} {'loss' if losses == 1 else 'losses'}"
+    counts = f"{counted(wins, 'win')} and {counted(losses, 'loss', 'losses')}"
     return f"; tests at a level of {number(alpha)} each, uncorrected, find {counts}"
 
 

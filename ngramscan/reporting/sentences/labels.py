@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import named, short_rule
 from ngramscan.reporting.sentences.phrases import (
     MeasureWords,
     Row,
-    count_of,
     finding,
     group_rows,
     known_rows,
@@ -41,7 +41,7 @@ def say_label_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         shares = [f"{_label(row)} to {_SHARE.estimate(row)}" for row in order]
         first = order[0]
         outputs = (
-            f"{count_of(first['population'], 'output')}, estimated from {number(first['drawn'])}"
+            f"{counted(first['population'], 'output')}, estimated from {number(first['drawn'])}"
         )
         yield finding(f"{short_rule(rule)} gives {listed(shares, most=_MOST_LABELS)} of {outputs}.")
     yield from more_in_table(len(judges) - _MOST_JUDGES, "judge")
@@ -64,7 +64,7 @@ def say_agreement(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         yield from more_in_table(len(group) - _MOST_JUDGES, "pair", "judges")
     for row in computed:
         if row["statistic"] == "unanimous":
-            share = f"{_UNANIMOUS.estimate(row)} of {count_of(row['items'], 'item')}"
+            share = f"{_UNANIMOUS.estimate(row)} of {counted(row['items'], 'item')}"
             yield finding(f"All judges give the same label to {share}.")
             break
 
@@ -79,14 +79,14 @@ def _coefficient(row: Row, everyone: str) -> str:
 
 
 def _items(row: Row) -> str:
-    return "unknown items" if row.get("items") is None else count_of(row["items"], "item")
+    return "unknown items" if row.get("items") is None else counted(row["items"], "item")
 
 
 def say_votes(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `agreement --votes`: the labels that have most votes."""
     counts = Counter(row["label"] for row in known_rows(rows, "label")).most_common()
     labels = [f"{named(label)} for {number(n)}" for label, n in counts]
-    items = count_of(len(rows), "item")
+    items = counted(len(rows), "item")
     undecided = len(rows) - sum(n for _, n in counts)
     lack = f"{number(undecided)} {'has' if undecided == 1 else 'have'} tied votes or none"
     if not labels:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.comparisons import COMPARED
 from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs, is_shown
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     MeasureWords,
     Row,
-    count_of,
     finding,
     group_rows,
     known_rows,
@@ -38,7 +38,7 @@ _USUAL_COUNTS = "prevalence"
 
 def _groups(row: Row) -> str:
     """Return the number of groups of problems behind a slope."""
-    return "" if row.get("groups") is None else f"n = {count_of(row['groups'], 'group')}"
+    return "" if row.get("groups") is None else f"n = {counted(row['groups'], 'group')}"
 
 
 def _counts(row: Row) -> list[str]:
@@ -109,7 +109,7 @@ def say_slopes(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
     placebos = [row for row in all_slopes if row.get("role") == _PLACEBO]
     if placebos := known_rows(placebos, "difference"):
         n_shown = sum(is_shown(row, alpha) for row in placebos)
-        tests = count_of(len(placebos), "test")
+        tests = counted(len(placebos), "test")
         counts = "with placebo counts, which can't matter"
         text = f"In {number(n_shown)} of {tests} {counts}, a slope is shown, too."
         if not n_shown:
@@ -131,7 +131,7 @@ def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     order = sorted(computed, key=lambda row: float(row["tau"]))
     extremes = order if len(order) <= _MOST_TAUS else [order[0], order[-1]]
     for row in extremes:
-        methods = "" if row.get("methods") is None else f" of {count_of(row['methods'], 'method')}"
+        methods = "" if row.get("methods") is None else f" of {counted(row['methods'], 'method')}"
         where = scope_of(row, ("index", *_WHERE))
         where += "," if "," in where else ""
         text = f"Kendall's tau of prevalence and accuracy{methods}{where}"
@@ -139,7 +139,7 @@ def say_rank_links(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     if len(extremes) < len(order):
         yield Sentence(f"These are the smallest and the largest of {number(len(order))} values.")
     if unknown := len(rows) - len(computed):
-        share = f"{number(unknown)} of {count_of(len(rows), 'row')}"
+        share = f"{number(unknown)} of {counted(len(rows), 'row')}"
         yield Sentence(f"Tau could not be computed for {share}.")
     tested = known_rows(rows, "p")
     if len(tested) > 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.differences import (
     DifferenceWords,
     Verbs,
@@ -16,7 +17,6 @@ from ngramscan.reporting.sentences.differences import (
 from ngramscan.reporting.sentences.names import named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
-    count_of,
     finding,
     group_rows,
     known_rows,
@@ -65,7 +65,7 @@ def _in_own(rows: Sequence[Row]) -> str:
         for number, row in enumerate(rows[:MOST_NAMED])
     ]
     if (n_further := len(rows) - MOST_NAMED) > 0:
-        texts[-1] += f" (and {count_of(n_further, 'further prompt')})"
+        texts[-1] += f" (and {counted(n_further, 'further prompt')})"
     return f"{named(rows[0]['method'])}'s markers are in {listed(texts)}"
 
 
@@ -115,13 +115,13 @@ def say_presence(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
             yield Sentence(f"{text}.", is_finding=True, has_interval=has_ends([row], "share"))
     patterns = group_rows(with_share, "method", "pattern")
     if absent := sum(not any(row["share"] for row in group) for group in patterns.values()):
-        share = f"{number(absent)} of {count_of(len(patterns), 'pattern')}"
+        share = f"{number(absent)} of {counted(len(patterns), 'pattern')}"
         yield Sentence(f"{share} {'occurs' if absent == 1 else 'occur'} nowhere.")
     generic = dict.fromkeys(quoted(row["pattern"]) for row in with_share if row.get("generic"))
     if generic:
         names = [*generic][:MOST_NAMED]
         if (n_others := len(generic) - MOST_NAMED) > 0:
-            names.append(count_of(n_others, "other"))
+            names.append(counted(n_others, "other"))
         yield Sentence(f"Frequent without their method as well, so no sign of it: {listed(names)}.")
 
 

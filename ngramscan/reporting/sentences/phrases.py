@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.indexes.base import Unit
+from ngramscan.messages import counted
 from ngramscan.reporting.layout import cell, p_text, percent
 from ngramscan.reporting.sentences.sentence import Sentence
 
@@ -62,13 +63,6 @@ def number(value: float, *, is_share: bool = False) -> str:
     return (percent(value) if is_share else cell(value)).replace("-", "−")
 
 
-def count_of(n: int, noun: str) -> str:
-    """Return a number of things."""
-    if n != 1:
-        noun = f"{noun}s"
-    return f"{number(n)} {noun}"
-
-
 def finding(text: str) -> Sentence:
     """Return a sentence that may open a page."""
     return Sentence(text, is_finding=True, has_interval="[" in _QUOTED.sub("", text))
@@ -78,7 +72,7 @@ def listed(texts: Sequence[str], last: str = "and", most: int = _MOST_LISTED) ->
     """Return texts as a list in words: `a, b and c`, at most some of them."""
     items = [*texts[:most]]
     if (others := len(texts) - most) > 0:
-        items.append(count_of(others, "other"))
+        items.append(counted(others, "other"))
     if len(items) < 2:
         return "".join(items)
     return f"{', '.join(items[:-1])} {last} {items[-1]}"

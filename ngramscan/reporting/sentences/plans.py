@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import named, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
-    count_of,
     finding,
     group_rows,
     known_rows,
@@ -37,9 +37,9 @@ def _needed(row: Row) -> str:
     if row.get("needed_n") is None:
         return f"No number of problems up to ten million shows {where}"
     clusters = row.get("needed_clusters")
-    inside = "" if clusters is None else f" in {count_of(clusters, 'cluster')}"
+    inside = "" if clusters is None else f" in {counted(clusters, 'cluster')}"
     verb = "shows" if row["needed_n"] == 1 else "show"
-    return f"{count_of(row['needed_n'], 'problem')}{inside} {verb} {where}"
+    return f"{counted(row['needed_n'], 'problem')}{inside} {verb} {where}"
 
 
 def _at_hand(row: Row) -> str:
@@ -53,7 +53,7 @@ def _at_hand(row: Row) -> str:
     if detectable is not None:
         points = number(detectable, is_share=True)
         texts.append(f"can show {points} points with {_percent(row['target_power'])}")
-    return f"; {count_of(n, 'problem')} {' and '.join(texts)}"
+    return f"; {counted(n, 'problem')} {' and '.join(texts)}"
 
 
 def say_power(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -64,7 +64,7 @@ def say_power(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     curves = group_rows(computed, *_CURVE)
     for curve in [*curves.values()][:_MOST_PLANS]:
         first, last = (choose(curve, key=lambda row: float(row["n"])) for choose in (min, max))
-        problems = count_of(first["n"], "problem")
+        problems = counted(first["n"], "problem")
         text = f"The power to show {_difference(first)} is {_percent(first['power'])}"
         text += f" with {problems}"
         if last["n"] != first["n"]:
@@ -80,7 +80,7 @@ def _difference(row: Row) -> str:
         text += f" between {named(row['treatment'])} and {named(row['baseline'])}"
     text += scope_of(row, _WHERE)
     if (epochs := row.get("epochs")) is not None and epochs > 1:
-        text += f", with {count_of(epochs, 'answer')} to each problem"
+        text += f", with {counted(epochs, 'answer')} to each problem"
     return text + ("," if "," in text else "")
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import named
 from ngramscan.reporting.sentences.phrases import (
     Row,
-    count_of,
     group_rows,
     known_rows,
     listed,
@@ -24,10 +24,10 @@ def say_outputs(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield how many outputs there are for how many problems, and how many are right."""
     outputs = group_rows(rows, "dataset", "model", "method", "id", "epoch")
     problems = group_rows(rows, "dataset", "id")
-    first = f"{count_of(len(outputs), 'output')} for {count_of(len(problems), 'problem')}"
+    first = f"{counted(len(outputs), 'output')} for {counted(len(problems), 'problem')}"
     models = group_rows(rows, "model")
     methods = group_rows(rows, "method")
-    by = f"by {count_of(len(models), 'model')} with {count_of(len(methods), 'method')}"
+    by = f"by {counted(len(models), 'model')} with {counted(len(methods), 'method')}"
     yield Sentence(f"The table has {first}, {by}.")
     yield from say_scores(known_rows(rows, "rule"), _alpha)
 
@@ -54,7 +54,7 @@ def _right(rows: Sequence[Row]) -> str:
 
 def _rights(rows: Sequence[Row]) -> str:
     """Return how many answers are right, and how many in part."""
-    text = f"{_right(rows)} of {count_of(len(rows), 'answer')} {_verb(_right(rows))} right"
+    text = f"{_right(rows)} of {counted(len(rows), 'answer')} {_verb(_right(rows))} right"
     partly = sum(0 < row["value"] < 1 for row in known_rows(rows, "value"))
     return f"{text}, {number(partly)} in part" if partly else text
 

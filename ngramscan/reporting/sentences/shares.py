@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import percent
 from ngramscan.reporting.sentences.names import named
-from ngramscan.reporting.sentences.phrases import Row, count_of, listed, number
+from ngramscan.reporting.sentences.phrases import Row, listed, number
 
 MOST_NAMED = 3
 """Methods, prompts or corpora that a sentence names, or that have a sentence each."""
@@ -50,7 +51,7 @@ def most_of(names: Sequence[object], noun: str) -> str:
     """Return the first names as a list in words, and the number of others."""
     texts = [named(name) for name in names[:MOST_NAMED]]
     if (others := len(names) - MOST_NAMED) > 0:
-        texts.append(count_of(others, f"other {noun}"))
+        texts.append(counted(others, f"other {noun}"))
     return listed(texts)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import named, quoted, scope_of
 from ngramscan.reporting.sentences.phrases import (
     Row,
-    count_of,
     group_rows,
     known_rows,
     level_text,
@@ -43,7 +43,7 @@ def say_tiers(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         yield Sentence(text, is_finding=True, has_interval=True)
     if lacking := len(broadest_rows) - len(known_rows(broadest_rows, "ratio")):
         verb = "has" if lacking == 1 else "have"
-        first = f"{count_of(lacking, 'pattern')} {verb} no ratio"
+        first = f"{counted(lacking, 'pattern')} {verb} no ratio"
         yield Sentence(f"{first}, as there is none without an occurrence.")
 
 
@@ -51,7 +51,7 @@ def _tier_counts(rows: Sequence[Row]) -> str:
     """Return how many of some patterns are in their tier, by the interval or the ratio alone."""
     alone = sum(bool(row["agrees"] and row.get("interval_spans_tiers")) for row in rows)
     within = sum(bool(row["agrees"]) for row in rows) - alone
-    first = f"{number(within)} of {count_of(len(rows), 'pattern')} {'is' if within == 1 else 'are'}"
+    first = f"{number(within)} of {counted(len(rows), 'pattern')} {'is' if within == 1 else 'are'}"
     texts = [f"{first} in the declared tier with the whole interval"]
     if alone:
         texts.append(f"{number(alone)} by the ratio alone")
@@ -67,7 +67,7 @@ def say_keyness(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
         for row in known_rows(rows, "q")
         if row["q"] <= alpha and (row.get("log_ratio_low") or 0) > 0
     ]
-    n = count_of(len(rows), "n-gram")
+    n = counted(len(rows), "n-gram")
     share = f"{number(len(typical))} of {n}" if typical else f"Not one of {n}"
     rule = f"q ≤ {level_text(alpha)}, interval of the ratio above 1"
     verb = "are" if len(typical) > 1 else "is"
@@ -104,7 +104,7 @@ def say_strategies(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
             for row in rows_of_strategy[:MOST_NAMED]
         ]
         if (n_further := len(rows_of_strategy) - MOST_NAMED) > 0:
-            texts.append(count_of(n_further, "further prompt"))
+            texts.append(counted(n_further, "further prompt"))
         text = f"{named(strategy)} is the most frequent strategy in outputs of {listed(texts)}."
         yield Sentence(text, is_finding=True, has_interval=has_ends(rows_of_strategy, "share"))
 

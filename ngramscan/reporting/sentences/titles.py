@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
+from ngramscan.messages import plural
 from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.page.results import Results
@@ -52,10 +53,10 @@ def _describe(family: Sequence[Results]) -> tuple[str, bool]:
     return text, subject.begins_with_name
 
 
-def amount(n: int, singular: str, plural: str = "") -> str:
+def amount(n: int, singular: str, several: str = "") -> str:
     """Return a number of things, in words up to twelve."""
     in_words = _IN_WORDS[n] if n < len(_IN_WORDS) else number(n)
-    return f"{in_words} {singular if n == 1 else plural or f'{singular}s'}"
+    return f"{in_words} {plural(n, singular, several)}"
 
 
 def _values(rows: Sequence[Row], *columns: str) -> list[str]:

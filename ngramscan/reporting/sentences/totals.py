@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ngramscan.indexes.base import Unit
+from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.reporting.sentences.counts import corpora
 from ngramscan.reporting.sentences.names import corpus, named, quoted
 from ngramscan.reporting.sentences.phrases import (
     UNITS,
     Row,
-    count_of,
     group_rows,
     known_rows,
     listed,
@@ -285,7 +285,7 @@ def _judged(ratios: Sequence[Row]) -> str:
     if with_one == len(with_limits):
         intervals = "both" if len(with_limits) == 2 else f"all {number(len(with_limits))}"
         return f"; {intervals} intervals include 1: no difference is shown"
-    n = f"{number(with_one)} of {count_of(len(with_limits), 'interval')}"
+    n = f"{number(with_one)} of {counted(len(with_limits), 'interval')}"
     verb = "includes" if with_one == 1 else "include"
     return f"; {n} {verb} 1, and nothing is claimed by the others, which are not adjusted"
 

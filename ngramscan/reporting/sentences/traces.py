@@ -4,17 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, quoted, scope_of
-from ngramscan.reporting.sentences.phrases import (
-    Row,
-    count_of,
-    group_rows,
-    known_rows,
-    listed,
-    number,
-)
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, listed, number
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.shares import (
     MOST_NAMED,
@@ -49,7 +43,7 @@ def say_traces(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
             yield Sentence(f"{text}{_longest(group, unit)}.")
     if unknown := len(all_kinds) - len(known_rows(all_kinds, "coverage")):
         verb = "is" if unknown == 1 else "are"
-        yield Sentence(f"{count_of(unknown, 'output')} without words to look for {verb} left out.")
+        yield Sentence(f"{counted(unknown, 'output')} without words to look for {verb} left out.")
 
 
 def _by_corpus(rows: Sequence[Row]) -> list[tuple[tuple[object, ...], list[Row]]]:
@@ -79,7 +73,7 @@ def _covered(shares: Sequence[tuple[object, float]], unit: str) -> str:
         outputs += f" of {named(prompt)}" if prompt else ""
         texts.append(f"{share_text(share)}%{words} {'in' if words else 'of'} {outputs}")
     if (n_further := len(shares) - MOST_NAMED) > 0:
-        texts[-1] += f" (and {count_of(n_further, 'further prompt')})"
+        texts[-1] += f" (and {counted(n_further, 'further prompt')})"
     return listed(texts)
 
 
@@ -107,7 +101,7 @@ def say_curve(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
             for row in by_share[:MOST_NAMED]
         ]
         if (n_further := len(by_share) - MOST_NAMED) > 0:
-            texts[-1] += f" (and {count_of(n_further, 'further group')} of outputs)"
+            texts[-1] += f" (and {counted(n_further, 'further group')} of outputs)"
         span = f"spans of at least {number(least)} words that occur in {corpus(index)}"
         text = f"On average, {span} cover {listed(texts)}."
         yield Sentence(text, is_finding=True, has_interval=has_ends(at_length, "coverage"))
@@ -148,8 +142,8 @@ def say_spans(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     outputs = group_rows(rows, *_OUTPUT)
     longest = max(rows, key=lambda row: row["words"])
     unit = _unit(longest)
-    parts = count_of(len(rows), "part")
-    first = f"{parts} of {count_of(len(outputs), 'output')} {'is' if len(rows) == 1 else 'are'}"
+    parts = counted(len(rows), "part")
+    first = f"{parts} of {counted(len(outputs), 'output')} {'is' if len(rows) == 1 else 'are'}"
     text = f"{first} in the corpus verbatim; the longest has {number(longest['words'])} {unit}"
     if (occurrences := longest.get("occurrences")) is not None:
         text += f" and occurs {'once' if occurrences == 1 else f'{number(occurrences)} times'}"

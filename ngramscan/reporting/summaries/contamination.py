@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import UNION
-from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell
 from ngramscan.reporting.sentences.names import short_rule
 from ngramscan.reporting.sentences.phrases import Row, group_rows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ngramscan.progress import counted
+from ngramscan.messages import counted
 from ngramscan.reporting.layout import UNKNOWN
 
 LEAST_BYTES = 1_000_000

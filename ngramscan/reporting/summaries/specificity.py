@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ngramscan.progress import counted
+from ngramscan.messages import counted
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import Layout, cell, with_interval
 from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.contamination.contaminate import ContaminateResult, EntryRow
 from ngramscan.prevalence.contamination.shares import ShareRow
-from ngramscan.progress import counted
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
 from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.keyness import mark_whitespace

@@ -8,9 +8,9 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.prevalence.sources import read_metadata
-from ngramscan.progress import counted
 
 _LEAST_SIDE = 12
 _GAP = "  "

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.count import CountResult
 from ngramscan.prevalence.totals import Total
-from ngramscan.progress import counted
 from ngramscan.reporting.rows import record_of
 from ngramscan.reporting.sentences.counts import say_counts
 from ngramscan.reporting.sentences.phrases import ALPHA

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
+from ngramscan.messages import counted
 from ngramscan.prevalence.docnorm import DocnormResult
-from ngramscan.progress import counted
 from ngramscan.reporting.rows import record_of
 from ngramscan.reporting.sentences.documents import say_documents
 from ngramscan.reporting.sentences.phrases import ALPHA, Row

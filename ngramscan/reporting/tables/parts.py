@@ -12,9 +12,9 @@ from rich.console import Console
 from ngramscan.indexes.base import IndexSize, QueryFailure
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.indexes.sizes import size_parts
+from ngramscan.messages import counted
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.totals import Total
-from ngramscan.progress import counted
 from ngramscan.reporting.layout import (
     UNKNOWN,
     Layout,

@@ -8,12 +8,12 @@ from statistics import fmean
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, counted
 from ngramscan.messages import Text as Message
 from ngramscan.prevalence.marks import cut_where_marked
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
 from ngramscan.prevalence.trace_methods import CONTROL, CurveRow, DifferenceRow
-from ngramscan.progress import counted, visible
+from ngramscan.progress import visible
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
 from ngramscan.reporting.tables import parts
 

@@ -125,7 +125,7 @@ def test_what_could_not_be_kept_is_refused(asked: list[str], tmp_path: Path) -> 
 
 
 def test_an_unknown_name_is_refused_before_anything_is_fetched(asked: list[str]) -> None:
-    unknown = "--dataset imo: unknown benchmark; .* known: aicrypto"
+    unknown = 'dataset="imo": unknown benchmark; .* known: aicrypto'
     refused(unknown, evalcore.datasets_fetch, ["financemath", "imo"])
     assert asked == []
 

@@ -83,7 +83,7 @@ def test_what_can_not_be_joined_is_refused() -> None:
     ]
     refused(
         "two estimates of documents, 524 and 1,110, since long ones were truncated; use "
-        'measure="occurrences", or run ngramscan docnorm with --draws [0-9]+, which looks at all '
+        'measure="occurrences", or run ngramscan docnorm with draws=[0-9]+, which looks at all '
         "occurrences",
         seen_in_part,
         measure="documents",

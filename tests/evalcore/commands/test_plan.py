@@ -111,7 +111,7 @@ def test_the_needed_number_does_not_depend_on_what_was_observed() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        pytest.param({}, "expected either SCORES of a pilot or", id="neither pilot nor numbers"),
+        pytest.param({}, "expected either scores of a pilot or", id="neither pilot nor numbers"),
         pytest.param({"accuracies": 0.5}, "expected two fractions", id="one accuracy"),
         pytest.param({"accuracies": [0.5, 0.5]}, "no difference to find", id="equal accuracies"),
         pytest.param(

@@ -179,7 +179,7 @@ def test_answers_to_something_else_are_refused_before_anything_is_asked(
     file = tmp_path / "cot.jsonl"
     run(Made(), tmp_path, size=1, **first)
     content, model = file.read_bytes(), Made()
-    with pytest.raises(InputError, match=f"holds answers {problem}.* choose another -o"):
+    with pytest.raises(InputError, match=f"contains answers {problem}.* choose another --output"):
         run(model, tmp_path, **then)
     assert (model.asked, file.read_bytes()) == ([], content)
 

@@ -120,7 +120,7 @@ def test_methods_are_side_by_side_where_there_is_room(
 @pytest.mark.parametrize(
     ("id_", "options", "message"),
     [
-        pytest.param("7", {}, "id=7: no output for it in .*; it has 0, 1", id="no such problem"),
+        pytest.param("7", {}, 'id="7": no output for it in .*; it has 0, 1', id="no such problem"),
         pytest.param("1", {"model": "n"}, 'model="n": expected one of m', id="no such model"),
     ],
 )

@@ -154,13 +154,13 @@ def test_answers_near_the_questions_are_told_apart() -> None:
         pytest.param(
             '{"id": 1, "Problem": "a", "answer": 1}',
             [],
-            "1: no column question; the columns are id, Problem, answer; --field 'Problem' if that",
+            "1: no column question; the columns are id, Problem, answer; --field Problem if that",
             id="another field",
         ),
         pytest.param(
             '{"ID": 1, "question": "a"}',
             ["--id-field", "id"],
-            "1: no column id; the columns are ID, question; --id-field 'ID' if that is meant",
+            "1: no column id; the columns are ID, question; --id-field ID if that is meant",
             id="another id field",
         ),
         pytest.param(

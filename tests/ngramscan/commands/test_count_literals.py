@@ -159,7 +159,7 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
         ),
         pytest.param(
             ["-f", "mine.yaml"],
-            "-f mine.yaml: a pattern set is given without -f: mine.yaml",
+            "-f mine.yaml: a pattern set; give it without this option: mine.yaml",
             id="-f mine.yaml",
         ),
         pytest.param(["-f", "none.txt"], "none.txt: no such file or directory", id="-f none.txt"),
@@ -174,7 +174,7 @@ def test_process_substitution_is_a_file_like_any_other(here: Path) -> None:
         pytest.param([""], "PATTERNS: it is empty; enter a phrase", id="an empty text"),
         pytest.param(
             ["-e", "a\udcff"],
-            "--literal a\\xff: not UTF-8 at character 1; write it in UTF-8",
+            "-e 'a\\xff': not UTF-8 at character 1; write it in UTF-8",
             id="-e a\\udcff",
         ),
         pytest.param(

@@ -186,7 +186,7 @@ def test_no_number_is_cut_at_any_width(
             id="max-draws without a target",
         ),
         pytest.param(
-            ["--drawn", "d.txt"], "-o d.txt: no file format named", id="a file of no format"
+            ["--drawn", "d.txt"], "--drawn d.txt: no file format named", id="a file of no format"
         ),
     ],
 )

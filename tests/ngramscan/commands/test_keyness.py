@@ -89,7 +89,7 @@ def test_the_first_ngrams_are_shown_and_exported() -> None:
 @pytest.mark.parametrize("other", ["pot", "POT"])
 def test_a_method_is_not_compared_with_itself(other: str) -> None:
     said = refusal("keyness", "outputs", "--of", "PoT", "--against", other)
-    assert said == f"--against {other}: it is the method of --of"
+    assert said == f"--against {other}: the same method as --of"
 
 
 def test_a_file_that_can_not_be_written_is_refused_before_the_work() -> None:

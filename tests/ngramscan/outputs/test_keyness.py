@@ -180,7 +180,7 @@ def test_an_export_leaves_out_punctuation_unless_all_is_asked_for(tmp_path: Path
     ("more", "words"),
     [
         ("--of XX --against CoT", "no outputs of XX; available: cot, f-1, pot"),
-        ("--of CoT --against cot", "--against cot: it is the method of --of"),
+        ("--of CoT --against cot", "--against cot: the same method as --of"),
         ("--of CoT --against F-1", "no output of --against"),
         ("--of PoT --against CoT --n 1-9", "--n 1-9: expected a length or a range such as 1-6"),
         ("--of PoT --against CoT --n x", "--n x"),

@@ -149,7 +149,7 @@ def test_own_rules_decide(tmp_path: Path) -> None:
         pytest.param(
             "[{regex: 'step', reason: steps}]",
             "[]",
-            "r.yaml:2: step_markers: expected a list with something",
+            "r.yaml:2: step_markers: expected a list that is not",
             id="no markers",
         ),
     ],

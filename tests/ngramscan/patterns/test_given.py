@@ -52,7 +52,9 @@ def test_a_set_may_have_the_suffix_of_yaml_of_json_or_none(
         pytest.param(
             "c.feather", "not a pattern set; to count in its texts: --index scan:", id="Arrow"
         ),
-        pytest.param("c.txt", "not a pattern set; to count each of its lines: -f ", id="a text"),
+        pytest.param(
+            "c.txt", "not a pattern set; to count each of its lines: --literals-file ", id="a text"
+        ),
         pytest.param(
             "c.csv", "not a pattern set; to count each of its lines: --literals-file ", id="a table"
         ),
@@ -87,7 +89,7 @@ def test_a_word_that_is_neither_file_nor_set_can_be_counted_as_a_text(
     with pytest.raises(InputError) as error:
         load_given([word], [], [])
     assert "no such file or shipped set" in str(error.value)
-    assert str(error.value).endswith(f"to count the text itself: -e {shown}")
+    assert str(error.value).endswith(f"to count the text itself: --literal {shown}")
 
 
 @pytest.mark.parametrize(
@@ -121,7 +123,7 @@ def test_standard_input_is_given_once() -> None:
 
 
 def test_nothing_to_count_is_refused() -> None:
-    with pytest.raises(InputError, match="PATTERNS: nothing to count; give texts, as in -e 'step"):
+    with pytest.raises(InputError, match="nothing to count; give texts, as in --literal 'step"):
         load_given([], [], [])
 
 
@@ -153,5 +155,5 @@ def test_a_file_without_literals_is_refused(tmp_path: Path) -> None:
 
 def test_a_set_is_no_file_of_literals(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text(SET)
-    with pytest.raises(InputError, match="a pattern set is given without -f: "):
+    with pytest.raises(InputError, match="a pattern set; give it without this option: "):
         load_given([], [], [tmp_path / "mine.yaml"])

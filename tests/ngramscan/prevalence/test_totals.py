@@ -122,7 +122,8 @@ def test_a_missing_overlap_makes_the_union_unknown_and_the_sum_not() -> None:
 
 def test_lost_overlaps_are_told_as_such() -> None:
     lost = [QueryFailure("mine", text, RemoteUnavailable("no")) for text in ("a b", "b c")]
-    assert describe_missing(lost, SET.queries(), 1) == ["no; the counts of 2 overlaps are missing"]
+    [line] = describe_missing(lost, SET.queries(), 1)
+    assert str(line) == "no; the counts of 2 overlaps are missing"
 
 
 def test_overlaps_are_asked_only_where_totals_are_wanted() -> None:

@@ -42,7 +42,7 @@ def run(work: Callable[[Any, Report], Any], tasks: list[Any], workers: int) -> A
 def test_a_task_that_takes_more_memory_than_there_is_fails_alone(workers: int) -> None:
     done, _ = run(worker_tasks.take_memory, [10, 1 << 60, 20], workers)
     assert (done[0], done[2]) == (10, 20)
-    assert str(done[1]) == "memory is short; fewer --workers, or a machine that has more"
+    assert str(done[1]) == "out of memory; use fewer --workers, or a machine with more memory"
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -51,7 +51,7 @@ def test_every_task_is_done_once_and_an_anticipated_error_is_a_result(workers: i
     assert [done[n] for n in range(0, 40, 2)] == list(range(0, 40, 2))
     errors = {n: done[n] for n in range(1, 40, 2)}
     assert {type(error) for error in errors.values()} == {CorpusError}
-    assert {n: (str(error), error.where) for n, error in errors.items()} == {
+    assert {n: (str(error), str(error.where)) for n, error in errors.items()} == {
         n: (f"file{n}: it is odd", f"file{n}") for n in errors
     }
     assert seen.advanced == 40
@@ -77,7 +77,7 @@ def test_a_worker_answers_with_reports_results_and_tracebacks(
     right, wrong, mistaken = heard
     assert right == [1, 0, pool.Done(7, 4, None)]
     assert repr(wrong[2].error) == repr(CorpusError("file3", "it is odd"))
-    assert (wrong[2].task, wrong[2].error.where) == (7, "file3")
+    assert (wrong[2].task, str(wrong[2].error.where)) == (7, "file3")
     assert (mistaken[:2], "TypeError" in mistaken[2]) == ([1, 0], True)
 
 

@@ -138,7 +138,7 @@ def test_nodes_know_their_lines_and_values() -> None:
     [
         pytest.param(Node.items, "name", ":1: name: expected a list", id="no list"),
         pytest.param(
-            Node.items, "empty", ":5: empty: expected a list with something in it", id="empty list"
+            Node.items, "empty", ":5: empty: expected a list that is not empty", id="empty list"
         ),
         pytest.param(
             Node.string, "number", ":7: number: expected a string; put it in quotes", id="a number"

@@ -255,7 +255,7 @@ def test_files_that_commands_read_unasked_are_not_overwritten(
     try:
         done = invoke(*words, "-o", str(file), "--format", "csv")
         assert (done.code, done.stdout) == (2, "")
-        expected = f"-o {file}: it is among the files that ngramscan keeps for itself"
+        expected = f"-o {file}: one of ngramscan's own files"
         assert expected in done.stderr
     finally:
         after = file.read_bytes() if file.exists() else None

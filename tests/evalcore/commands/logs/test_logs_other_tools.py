@@ -163,7 +163,7 @@ def test_a_run_of_helm_says_what_it_lacks(tmp_path: Path) -> None:
     stats = [helm_stats("id1", exact_match=None)]
     log = read_logs([write_helm(tmp_path / RUN, stats)])
     assert seen(log) == [("id1", "exact_match", None, "unknown")]
-    assert "no scenario_state.json beside it, so empty replies" in log.notices[0]
+    assert "no scenario_state.json in the same folder, so empty replies" in log.notices[0]
     path = write_helm(tmp_path / RUN, [helm_stats("id1", num_references=2)])
     refused("no statistic .* how right an answer is; choose one with --rule: num_refer", [path])
     (tmp_path / RUN / "run_spec.json").unlink()

@@ -206,7 +206,7 @@ def test_an_empty_folder_is_taken_for_an_index(tmp_path: Path) -> None:
         ),
         pytest.param(
             MemoryError(),
-            "memory is short: 192 B for 37 B of text; a smaller --shard-size",
+            "not enough memory: 192 B for 37 B of text; a smaller --shard-size",
             id="short memory",
         ),
     ],

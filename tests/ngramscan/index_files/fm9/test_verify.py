@@ -284,4 +284,4 @@ def test_short_memory_is_said_in_one_line(tmp_path: Path) -> None:
     )
     assert done.returncode == 2
     needed = "--deep needs 70.1 MB for 17 MB of text; all other checks passed"
-    assert done.stderr == f"Error: {folder / 'data.fm9'}: memory is short: {needed}\n"
+    assert done.stderr == f"Error: {folder / 'data.fm9'}: not enough memory: {needed}\n"

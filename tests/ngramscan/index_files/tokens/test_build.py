@@ -232,7 +232,7 @@ def test_short_memory_is_said_before_sorting(
 ) -> None:
     corpus = write_corpus(tmp_path / "c.jsonl", ["x" * 9_999])
     monkeypatch.setattr(build, "usable_memory", lambda: 50_000)
-    problem = r"x: memory is short: sorting 10,000 tokens takes 72 kB, and 50 kB are available$"
+    problem = r"x: not enough memory: sorting 10,000 tokens takes 72 kB, and 50 kB are available$"
     with pytest.raises(InputError, match=problem):
         built(corpus, tmp_path / "x", None)
     assert [path.name for path in tmp_path.iterdir()] == ["c.jsonl"]

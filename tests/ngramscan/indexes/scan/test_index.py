@@ -159,7 +159,7 @@ def test_memory_that_is_short_is_an_error_of_the_scan(
         raise MemoryError
 
     monkeypatch.setattr(scan_pieces, "count_piece", take_all)
-    with pytest.raises(WorkerLostError, match="memory is short; fewer --workers"):
+    with pytest.raises(WorkerLostError, match="out of memory; use fewer --workers"):
         list(open_index(make_corpus(tmp_path), workers=1).counts(["a"]))
 
 

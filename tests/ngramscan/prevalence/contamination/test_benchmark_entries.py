@@ -25,17 +25,17 @@ def problem_of(folder: Path, columns: list[str], **options: str) -> str:
 )
 def test_a_column_that_often_has_the_texts_is_proposed(tmp_path: Path, often: str) -> None:
     said = problem_of(tmp_path, ["id", "level", often.capitalize()])
-    assert said.endswith(f"; --field '{often.capitalize()}' if that is meant")
+    assert said.endswith(f"; --field {often.capitalize()} if that is meant")
 
 
 def test_the_likeliest_column_is_proposed(tmp_path: Path) -> None:
     said = problem_of(tmp_path, ["text", "passage", "input", "prompt", "context", "problem"])
-    assert said.endswith("; --field 'problem' if that is meant")
+    assert said.endswith("; --field problem if that is meant")
 
 
 def test_a_column_of_nearly_the_name_is_proposed_first(tmp_path: Path) -> None:
     said = problem_of(tmp_path, ["question", "statements"], text_field="statement")
-    assert said.endswith("; --field 'statements' if that is meant")
+    assert said.endswith("; --field statements if that is meant")
 
 
 def test_columns_of_texts_are_no_proposal_for_ids(tmp_path: Path) -> None:
