@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache, cached_property, update_wrapper
 from importlib.util import find_spec
+from pathlib import Path
 from threading import Timer, local
 from typing import Any, TypeVar, cast
 
@@ -53,11 +56,12 @@ class Kernel:
     @cached_property
     def compiled(self) -> Callable[..., object]:
         """The function as numba calls it."""
-        njit: Any = _load_numba().njit
+        numba = _load_numba()
         try:
-            compiled = njit(cache=True, **self._options)(self.function)
+            with _cache_of_these_sources(numba):
+                compiled = numba.njit(cache=True, **self._options)(self.function)
         except RuntimeError:  # no writable place for the cache
-            compiled = njit(**self._options)(self.function)
+            compiled = numba.njit(**self._options)(self.function)
         return cast(Callable[..., object], compiled)
 
 
@@ -93,6 +97,35 @@ class WarmingKernel(Kernel):
                 return self.function(*arguments)
         finally:
             _thread.runs_python = False
+
+
+def folder_of_code(package: Path) -> Path:
+    """Return the folder of compiled code that belongs to the sources of a package as they are.
+
+    numba compares only the file of a kernel. It would run code that was compiled with older
+    versions of the functions it calls, and it can't read code whose types were renamed; an upgrade
+    leaves both on disk.
+    """
+    content = hashlib.sha256()
+    for path in sorted(package.rglob("*.py")):
+        content.update(path.read_bytes())
+    return package / "__pycache__" / f"kernels-{content.hexdigest()[:12]}"
+
+
+@contextmanager
+def _cache_of_these_sources(numba: Any) -> Iterator[None]:
+    """Let numba keep compiled code by version of the sources, unless NUMBA_CACHE_DIR is set."""
+    chosen = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = chosen or str(_folder_of_own_code())
+    try:
+        yield
+    finally:
+        numba.config.CACHE_DIR = chosen
+
+
+@cache
+def _folder_of_own_code() -> Path:
+    return folder_of_code(Path(__file__).parent)
 
 
 @cache
