@@ -342,11 +342,11 @@ def _refuse_unattested(renamed: Mapping[str, str], attested: Collection[str]) ->
 
 def _read_patterns(counts: Table) -> list[PatternCount]:
     """Read counts of phrases; an InputError refuses those of n-grams of tokens, which differ."""
-    placed_rows: Any = [*read_table(counts)]  # a pipe can be read once
-    refuse_older_tokens(counts, [row for _, row in placed_rows])
-    for place, row in placed_rows:
+    counted_rows: Any = [*read_table(counts)]  # a pipe can be read once
+    refuse_older_tokens(counts, [row for _, row in counted_rows])
+    for place, row in counted_rows:
         refuse_unknown_unit(place, row)
-    patterns = read_rows(placed_rows, PatternCount, "rows of `ngramscan count` or `docnorm`")
+    patterns = read_rows(counted_rows, PatternCount, "rows of `ngramscan count` or `docnorm`")
     if any(row.unit == "tokens" for row in patterns):
         problem = "rows with the unit tokens count n-grams of tokens, not phrases"
         raise InputError(name_of(counts), f"{problem}; keep the rows with the unit bytes")
