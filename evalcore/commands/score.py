@@ -73,8 +73,8 @@ def refuse_references(dataset: Dataset, benchmark: Benchmark) -> None:
         if fault := reference_fault(rule, gold):
             cure = "name another column with " + OptionUse("answer_field")
             rules = f", or choose another rule than {rule}"
-            known = f"the answer is {gold!r:.40}, and {fault}; "
-            raise InputError(problem.place, known + cure + rules)
+            answer_fault = f"the answer is {gold!r:.40}, and {fault}; "
+            raise InputError(problem.place, answer_fault + cure + rules)
     reasons = [reason_for_judge(problem.gold or "") for problem in dataset.problems]
     if set(benchmark.rules) == {"math"} and all(reasons):
         fault = f"the answer is {reasons[0]}, and `math` can compare no answer of this file"
