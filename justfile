@@ -33,6 +33,7 @@ pages:
     python -m tests.house.columns
     python -m tests.house.packed_names
     python -m tests.house.plain_names
+    python -m tests.house.note_texts
     python -m tests.house.unread_names
     {{cog}} --check README.md docs/*.md docs/results/*.md
     python -m docs.figures.report --check

@@ -24,9 +24,6 @@ class RowType(NamedTuple):
 
 ROW_TYPES = (
     RowType("ngramscan", "count", "prevalence/count.py", "CountRow"),
-    RowType(
-        "ngramscan", "count, indexes over tokens", "prevalence/token_count.py", "TokenCountRow"
-    ),
     RowType("ngramscan", "count --totals, docnorm --totals", "prevalence/totals.py", "Total"),
     RowType(
         "ngramscan",
@@ -35,12 +32,6 @@ ROW_TYPES = (
         "DocnormTotal",
     ),
     RowType("ngramscan", "docnorm", "prevalence/docnorm.py", "DocnormRow"),
-    RowType(
-        "ngramscan",
-        "docnorm, indexes over tokens",
-        "prevalence/token_docnorm.py",
-        "TokenDocnormRow",
-    ),
     RowType("ngramscan", "docnorm --drawn", "prevalence/draws.py", "DrawRow"),
     RowType(
         "ngramscan",
@@ -107,7 +98,7 @@ ROW_TYPES = (
 TYPES = {
     "str": "string",
     "int": "integer",
-    "Number": "integer",
+    "WholeNumber": "integer",
     "float": "number",
     "bool": "boolean",
     "Label": "string",
@@ -122,7 +113,7 @@ TYPES = {
     "UnansweredCount": "integer",
     "None": "null",
     "dict[str, Any]": "object",
-    "Fields": "object",
+    "JsonFields": "object",
     "Source": "string",
     "Tier": "string",
     "EntryClass": "string",

@@ -28,7 +28,7 @@ from ngramscan.reading.yaml_files import as_type, input_errors
 _OPENING = b'{"id": '  # how each of our lines begins
 _NOT_ENDED = "the last line was not written to its end"
 _CURE = "run `evalcore run` again, which resumes there, or delete"
-TokenCount = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
+WholeNumber = Annotated[int, msgspec.Meta(ge=0, le=2**53)]  # of tokens, epochs, attempts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +36,7 @@ class Record:
     """One answer of a model, with its circumstances. None means not known."""
 
     id: str
-    epoch: TokenCount | None = None
+    epoch: WholeNumber | None = None
     """Number of a repeated answer, from 1; None if each problem has one answer."""
     dataset: str
     model: str
@@ -49,10 +49,10 @@ class Record:
     """As the server reports it, apart from the output, which may have reasoning, too."""
     refusal: str | None = None
     finish_reason: str | None = None
-    prompt_tokens: TokenCount | None = None
-    completion_tokens: TokenCount | None = None
+    prompt_tokens: WholeNumber | None = None
+    completion_tokens: WholeNumber | None = None
     """Includes those of the reasoning."""
-    reasoning_tokens: TokenCount | None = None
+    reasoning_tokens: WholeNumber | None = None
     latency_s: float | None = None
     reported_model: str | None = None
     """As the server calls it."""
@@ -62,7 +62,7 @@ class Record:
     dataset_sha256: str | None = None
     parameters: JsonFields | None = None
     """The parameters that were sent with the messages."""
-    attempts: TokenCount | None = None
+    attempts: WholeNumber | None = None
     """Number of requests, including the answered one."""
 
     @property

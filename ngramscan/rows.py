@@ -6,7 +6,7 @@ figures ask the row type.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import UnionType
@@ -15,6 +15,10 @@ from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 Scale = Literal["log", "linear", "share"]
 Unit = Literal["number", "percent", "points"]
 """How a number is shown: as it is, or a fraction in percent or in percentage points."""
+NoteScope = Literal["query", "index", "general"]
+"""A note holds for one query in one index, for everything that was counted in an index, or for all
+rows that have it, in any index. Tables print general notes once, those of an index with its name,
+and leave those on a query to its row."""
 _RowType = TypeVar("_RowType", bound=type)
 _KINDS: dict[type, RowKind] = {}
 """The kinds of the row types that have been imported."""
@@ -73,6 +77,19 @@ AdjustedP = Annotated[PValue, Heading("p (adjusted)")]
 BenjaminiHochbergP = Annotated[PValue, Heading("p (Benjamini–Hochberg)")]
 UnknownCount = Annotated[int, Heading("unknown results")]
 UnansweredCount = Annotated[int, Heading("without an answer")]
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A remark on a number, such as how it differs from an exact one."""
+
+    text: str
+    scope: NoteScope
+
+
+def join_notes(notes: Iterable[Note]) -> str:
+    """Return the text of some notes, as the column `note` of a row has it."""
+    return "; ".join(note.text for note in notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,13 +204,22 @@ class Plot:
     """Text beside the label, with columns in braces: `{with_marker} of {outputs}`."""
     sides: tuple[str, str] = ("", "")
     """The words for values below and above no difference, with columns in braces."""
+    value_name: str = ""
+    """The name of its values where it is not the heading of their column."""
+    has_limits: bool = True
+    """False: no value has an interval, though there are columns for its limits."""
     columns: Columns = field(default=Columns(object), repr=False)
     """Those of the rows that it shows; `row_kind` puts them there."""
 
     @property
+    def heading(self) -> str:
+        """Return the name of its values."""
+        return self.value_name or self.columns[self.value].heading
+
+    @property
     def limits(self) -> tuple[str, str]:
         """Return the columns of the value's interval; empty names: there is none."""
-        return self.columns[self.value].limits
+        return self.columns[self.value].limits if self.has_limits else ("", "")
 
     @property
     def across_limits(self) -> tuple[str, str]:
@@ -226,6 +252,8 @@ class RowKind:
     """The column that counts something for each value of another column, such as a problem."""
     adds_up: bool = False
     """Whether the counts of several rows add up, as they are of different things."""
+    if_absent: Mapping[str, str] = field(default_factory=dict, hash=False)
+    """The values of columns that files of earlier versions don't have."""
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -261,6 +289,7 @@ def row_kind(
     may_lack: tuple[str, ...] = (),
     counts: str = "",
     adds_up: bool = False,
+    if_absent: Mapping[str, str] | None = None,
 ) -> Callable[[_RowType], _RowType]:
     """Make a row type say which kind of rows it is; see `RowKind` for the arguments."""
 
@@ -275,24 +304,11 @@ def row_kind(
             may_lack=frozenset(may_lack),
             counts=counts,
             adds_up=adds_up,
+            if_absent=if_absent or {},
         )
         return row_type
 
     return decorate
-
-
-def join_kinds(row_type: type, kinds: Sequence[RowKind], title: str) -> None:
-    """Make a row type with the columns of several others one of all their kinds together."""
-    columns = columns_of(row_type)
-    plots = [plot for kind in kinds for plot in kind.plots]
-    _KINDS[row_type] = replace(
-        kinds[0],
-        title=title,
-        columns=columns,
-        plots=tuple(replace(plot, columns=columns) for plot in plots),
-        key=tuple(name for kind in kinds for name in kind.key),
-        may_lack=frozenset().union(*(kind.may_lack for kind in kinds)),
-    )
 
 
 def kind_of_type(row_type: type) -> RowKind | None:

@@ -19,11 +19,12 @@ from evalcore.score_options import PairBy, without_hashes
 from evalcore.scores import read_all
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, Text, joined
-from ngramscan.reading.row_files import Table, read_rows, read_table
+from ngramscan.reading.row_files import Table, name_of, read_rows, read_table
 from ngramscan.reporting import refuse_other, to_frame
 from ngramscan.reporting.columns import for_paper, print_notes, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import Layout, p_text, print_columns
+from ngramscan.reporting.older_rows import refuse_older_tokens, refuse_unknown_unit
 from ngramscan.rows import AdjustedP, Label, Limits, Plot, Points, PValue, row_kind
 from ngramscan.statistics.estimates import geometric_mean_ratio
 
@@ -56,6 +57,7 @@ class PatternCount:
     documents: float | None = None
     documents_lower_estimate: float | None = None
     documents_upper_estimate: float | None = None
+    unit: str = "bytes"
 
 
 @row_kind(
@@ -338,6 +340,19 @@ def _refuse_unattested(renamed: Mapping[str, str], attested: Collection[str]) ->
             raise InputError(OptionUse("rename", f"{method}={name}".rstrip("=")), problem)
 
 
+def _read_patterns(counts: Table) -> list[PatternCount]:
+    """Read counts of phrases; an InputError refuses those of n-grams of tokens, which differ."""
+    counted_rows: Any = [*read_table(counts)]  # a pipe can be read once
+    refuse_older_tokens(counts, [row for _, row in counted_rows])
+    for place, row in counted_rows:
+        refuse_unknown_unit(place, row)
+    patterns = read_rows(counted_rows, PatternCount, "rows of `ngramscan count` or `docnorm`")
+    if any(row.unit == "tokens" for row in patterns):
+        problem = "rows with the unit tokens count n-grams of tokens, not phrases"
+        raise InputError(name_of(counts), f"{problem}; keep the rows with the unit bytes")
+    return patterns
+
+
 @command
 def link(
     counts: Table,
@@ -408,7 +423,7 @@ def link(
             figure=(figure, slopes),
             for_paper=for_paper(_slope_columns(slopes)),
         )
-    patterns = read_rows(counts, PatternCount, "rows of `ngramscan count` or `docnorm`")
+    patterns = _read_patterns(counts)
     compared, notices = _read_comparisons(scores, rule, run, pair_by)
     methods = [*dict.fromkeys(name for row in compared for name in (row.baseline, row.treatment))]
     renamed = dict(text.partition("=")[::2] for text in rename)

@@ -12,14 +12,12 @@ from ngramscan.commands.shared import (
     Patterns,
     load_ahead,
     refuse_totals,
-    units_of,
 )
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, counted
 from ngramscan.options import WHAT, ShowAll
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
-from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +43,6 @@ def count(
     Result[Any],
     Rows(
         "ngramscan.prevalence.count.CountRow",
-        "ngramscan.prevalence.token_count.TokenCountRow",
         "ngramscan.prevalence.plan.PlanRow",
     ),
 ]:
@@ -105,7 +102,6 @@ def count(
     from ngramscan.prevalence.count import CountRow, run_count
     from ngramscan.prevalence.failures import describe_missing
     from ngramscan.prevalence.plan import PlanRow
-    from ngramscan.prevalence.token_count import TokenCountRow
     from ngramscan.prevalence.totals import Total, make_totals
 
     asked = PatternOptions(**options)
@@ -121,8 +117,7 @@ def count(
     ):
         load_ahead("scipy.special")  # for their interval
     with open_indexes(index, asked, progress) as indexes:
-        units = units_of(indexes)
-        if count_anyway and "tokens" not in units:
+        if count_anyway and all(each.unit == "bytes" for each in indexes):
             reason = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
             raise InputError(OptionUse("count_anyway"), reason)
         if asked.dry_run:
@@ -139,9 +134,9 @@ def count(
             + " to request again)"
         )
     failures = describe_missing(counting.missing, queries, len(indexes))
-    types = [{"bytes": CountRow, "tokens": TokenCountRow}[unit] for unit in units]
     return Result(
-        *together(rows, types),
+        rows,
+        CountRow,
         notices=[
             *_describe_forms(counting.form_counts),
             *describe_unknown_sizes(counting.sizes),
@@ -179,15 +174,13 @@ def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable
     return count_tables(rows, sizes)
 
 
-def _has_screen(counting: CountResult[Any]) -> bool:
+def _has_screen(counting: CountResult) -> bool:
     from ngramscan.reporting import tables
 
     return tables.has_count_screen(counting)
 
 
-def _print(
-    console: Console, counting: CountResult[Any], totals: Sequence[Total], is_all: bool
-) -> None:
+def _print(console: Console, counting: CountResult, totals: Sequence[Total], is_all: bool) -> None:
     from ngramscan.reporting import tables
 
     show = tables.print_count if is_all else tables.print_count_screen

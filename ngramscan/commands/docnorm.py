@@ -15,7 +15,6 @@ from ngramscan.commands.shared import (
     Patterns,
     load_ahead,
     refuse_totals,
-    units_of,
 )
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
@@ -32,7 +31,6 @@ from ngramscan.prevalence.draws import (
 )
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Rows, RowsFile, Shared, command
-from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,7 +76,6 @@ def docnorm(
     Result[Any],
     Rows(
         "ngramscan.prevalence.docnorm.DocnormRow",
-        "ngramscan.prevalence.token_docnorm.TokenDocnormRow",
         "ngramscan.prevalence.plan.PlanRow",
     ),
 ]:
@@ -140,7 +137,6 @@ def docnorm(
     from ngramscan.prevalence.docnorm_totals import DocnormTotal
     from ngramscan.prevalence.failures import describe_missing
     from ngramscan.prevalence.plan import PlanRow
-    from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 
     asked = PatternOptions(**options)
     norm = _options(
@@ -160,7 +156,6 @@ def docnorm(
     queries = chosen.queries()
     load_ahead("scipy.special")
     with open_indexes(index, asked, progress) as indexes:
-        units = units_of(indexes)
         _refuse_for_tokens(indexes, norm)
         if asked.dry_run:
             from ngramscan.prevalence.plans import plan_docnorm  # slow to import
@@ -168,9 +163,9 @@ def docnorm(
             return Result(plan_docnorm(queries, indexes, norm), PlanRow)
         norming = run_docnorm(queries, indexes, norm)
     rows, sums = norming.rows, norming.totals
-    row_types: dict[str, type] = {"bytes": DocnormRow, "tokens": TokenDocnormRow}
     return Result(
-        *together(rows, [row_types[unit] for unit in units]),
+        rows,
+        DocnormRow,
         notices=describe_unknown_sizes(norming.sizes),
         failures=describe_missing(norming.missing, queries, len(indexes), "estimates"),
         print_table=partial(_print, norming=norming, is_all=show_all),
@@ -236,13 +231,13 @@ def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable
     return docnorm_tables(rows, sizes)
 
 
-def _has_screen(norming: DocnormResult[Any]) -> bool:
+def _has_screen(norming: DocnormResult) -> bool:
     from ngramscan.reporting import tables  # slow to import
 
     return tables.has_docnorm_screen(norming)
 
 
-def _print(console: Console, norming: DocnormResult[Any], is_all: bool) -> None:
+def _print(console: Console, norming: DocnormResult, is_all: bool) -> None:
     from ngramscan.reporting import tables  # slow to import
 
     show = tables.print_docnorm if is_all else tables.print_docnorm_screen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -16,7 +16,6 @@ from ngramscan.options import OUTPUT, READING, WHAT, WHERE, Option
 from ngramscan.patterns.model import PathOrName, PatternSet, Tier
 
 if TYPE_CHECKING:
-    from ngramscan.indexes.base import Index, Unit
     from ngramscan.indexes.kinds import IndexKind
     from ngramscan.outputs.reading import OutputSet
 
@@ -158,11 +157,6 @@ def refuse_totals(totals: object, chosen: PatternSet) -> None:
     if totals and not chosen.methods:
         problem = "only patterns of a method have totals, and literals have no method"
         raise InputError(OptionUse("totals", totals), problem)
-
-
-def units_of(indexes: Iterable[Index]) -> list[Unit]:
-    """Return what the indexes count, bytes first: their rows are of two types."""
-    return sorted({index.unit for index in indexes})
 
 
 def refuse_kinds(specs: Sequence[str], kinds: Sequence[IndexKind], problem: str) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ngramscan.errors import NgramscanError
+from ngramscan.rows import Note, join_notes
 from ngramscan.statistics.estimates import Estimate
 
 IN_PLACE_CONCURRENCY = 256
@@ -57,8 +58,13 @@ class QueryCount:
     occurrences_estimate: Estimate | None = None
     """Set where only a sample was read; `occurrences` is then its rounded value."""
     documents_estimate: Estimate | None = None
-    note: str = ""
+    notes: tuple[Note, ...] = ()
     """How the count differs, or may differ, from an exact, case-sensitive one."""
+
+    @property
+    def note(self) -> str:
+        """The notes as one text."""
+        return join_notes(self.notes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,14 +45,16 @@ from ngramscan.messages import OptionUse, counted
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
+from ngramscan.rows import Note
 
 _TEXTS_AT_ONCE = 64
 """Texts whose spans are searched at the same time; their spans are then in the journal."""
 _READERS = 8
 """Threads that ask for windows, each for many; not so many that documents fill the memory."""
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
-_UNMARKED = (
-    "its server gives no ETag and no date, or the files changed just before: counts are not kept"
+_UNMARKED = Note(
+    "its server gives no ETag and no date, or the files changed just before: counts are not kept",
+    "index",
 )
 _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 
@@ -112,8 +114,8 @@ class InPlaceIndex(FindsSpans):
             self._progress.notice(f"{error}; using what the journal has")
 
     @property
-    def _note(self) -> str:
-        return "" if self._is_marked else _UNMARKED
+    def _notes(self) -> tuple[Note, ...]:
+        return () if self._is_marked else (_UNMARKED,)
 
     def _opened(self) -> Fm9Index:
         """Return the index with its files open, which may be others than those of the journal."""
@@ -154,7 +156,7 @@ class InPlaceIndex(FindsSpans):
         """Yield the count of each query."""
         for found, source, asked_at in self._found(queries):
             count = found.query, found.occurrences, None, source, asked_at
-            yield QueryCount(*count, note=self._note)
+            yield QueryCount(*count, notes=self._notes)
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield the ranks of each query's occurrences."""

@@ -1,10 +1,16 @@
-"""Patterns × indexes → count rows, and a line for each reason why some are missing."""
+r"""Patterns × indexes → count rows, and a line for each reason why some are missing.
+
+Token-level indexes count n-grams of tokens, not occurrences of strings. A pattern that doesn't
+begin and end with a word, as `\frac{`, shares its first and last tokens with whatever is next to
+it. Its n-grams find few of its occurrences: it is counted on request only.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
@@ -16,22 +22,21 @@ from ngramscan.indexes.base import (
     QueryFailure,
     Unit,
 )
-from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
+from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenOccurrences, is_token_level
 from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.messages import OptionUse, Text
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
-from ngramscan.prevalence.token_count import (
-    NO_WORD,
-    TokenCountRow,
-    hopeless_texts,
-    is_of_bytes,
-    note_of,
-)
-from ngramscan.rows import Label, Plot, row_kind
+from ngramscan.rows import Label, Note, Plot, join_notes, row_kind
 
 _Reply = TypeVar("_Reply", QueryCount, Occurrences, TokenOccurrences, FoundMatches)
-Row = TypeVar("Row")
+EVERY = Note("tokens are bytes: every occurrence of the string", "index")
+"""The note of an index of bytes, where an n-gram is the string."""
+TOO_LOW = Note("far too low: not a phrase that begins and ends with a word", "general")
+NO_WORD = (
+    "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, is"
+    " other tokens at each place"
+)
 
 
 @row_kind(
@@ -45,9 +50,10 @@ Row = TypeVar("Row")
         series="method",
     ),
     key=("documents",),
-    may_lack=("method", "tier", "kind", "documents", "occurrences_low", "occurrences_high"),
+    may_lack=("unit", "method", "tier", "kind", "documents", "occurrences_low", "occurrences_high"),
     counts="occurrences",
     adds_up=True,
+    if_absent={"unit": "bytes"},
 )
 @dataclass(frozen=True, slots=True)
 class CountRow:
@@ -55,6 +61,8 @@ class CountRow:
 
     index: Label
     """Hosted indexes by their name in the catalog, however they were spelled."""
+    unit: Label
+    """`bytes`, or `tokens` in an index over tokens. Counts in different units are never added."""
     method: Label | None
     """None, like the next two: a literal that was given alone, outside a pattern set."""
     tier: Label | None
@@ -64,10 +72,12 @@ class CountRow:
     query: Label
     """The string that was counted: the text or one of its case variants."""
     occurrences: int
+    """In tokens: the sum of the n-grams after a space and at the beginning of a line, a lower bound
+    of the string's occurrences."""
     documents: int | None
     """Documents with at least one occurrence; None: the index can't tell."""
     source: str
-    """`api`, `scan`, `fm9`, or `journal`: a reply of the service in an earlier run."""
+    """`api`, `scan`, `fm9`, `tokens`, or `journal`: a reply of the service in an earlier run."""
     asked_at: str
     """ISO 8601, UTC."""
     estimated: bool = False
@@ -81,11 +91,29 @@ class CountRow:
     note: str = ""
     """How the counts differ from exact ones, and why an interval is missing."""
     bytes: int | None = None
-    """Bytes of text of the index, in UTF-8; None: unknown."""
+    """Bytes of text of the index, in UTF-8; None: unknown, as in tokens."""
     per_gigabyte: float | None = None
-    """Occurrences per gigabyte (10⁹ bytes) of text; None: the size is unknown."""
+    """Occurrences per gigabyte (10⁹ bytes) of text; None: the size is unknown, as in tokens."""
     per_million_documents: float | None = None
-    """Occurrences per million documents of the index; None: their number is unknown."""
+    """Occurrences per million documents of the index; None: their number is unknown, or the unit
+    is tokens."""
+    occurrences_after_space: int | None = None
+    """The n-gram after a space alone, which is the service's own count of the string; None: the
+    unit is bytes."""
+    tokens: str | None = None
+    """The ids of the n-grams that were added up: `3707 486 3707 | 8779 486 3707`; None: the unit is
+    bytes."""
+    per_million_tokens: float | None = None
+    """Occurrences per million tokens of text, without separators; None: their number is unknown, or
+    the unit is bytes."""
+    is_trusted: bool = True
+    """False: a single file makes up more than a tenth of an estimate, so that its interval is
+    unreliable."""
+
+    @property
+    def tokens_are_bytes(self) -> bool:
+        """Whether the tokens are the bytes of the query, so that every occurrence is found."""
+        return self.tokens == " ".join(map(str, self.query.encode()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +129,11 @@ class FormCount:
 
 
 @dataclass(slots=True)
-class CountResult(Generic[Row]):
-    """The counts of some queries in some indexes; rows are of bytes or of tokens."""
+class CountResult:
+    """The counts of some queries in some indexes, over bytes or over tokens."""
 
     queries: list[Query]
-    rows: list[Row] = field(default_factory=list)
+    rows: list[CountRow] = field(default_factory=list)
     """In the order of the indexes, then of the patterns."""
     missing: list[QueryFailure] = field(default_factory=list)
     occurrences: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -114,6 +142,8 @@ class CountResult(Generic[Row]):
     units: dict[str, Unit] = field(default_factory=dict)
     form_counts: list[FormCount] = field(default_factory=list)
     """Normal forms of queries, other than those given, that occur."""
+    notes: dict[str, list[Note]] = field(default_factory=dict)
+    """Per index, the notes of its rows that are not about a single query."""
 
 
 def run_count(
@@ -121,7 +151,7 @@ def run_count(
     indexes: Sequence[Index],
     for_totals: bool = True,
     count_anyway: bool = False,
-) -> CountResult[Any]:
+) -> CountResult:
     """Count some queries in each index, token-level ones last; those that fail are in `missing`.
 
     With `for_totals`, the strings in which two queries overlap are counted too: the union of
@@ -129,7 +159,7 @@ def run_count(
     """
     texts = texts_of(queries, for_totals)
     forms = forms_of(queries)
-    result: CountResult[Any] = CountResult(list(queries))
+    result = CountResult(list(queries))
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
     tokens = start_lookups(
         queries, [index for index in indexes if index.unit == "tokens"], count_anyway
@@ -148,11 +178,13 @@ def run_count(
             counts, missing = collect_lookups(queries, index, stream, count_anyway, hint)
             result.missing += missing
         size = index.size()
+        located = [query for query in queries if query.text in counts]
+        notes = [_notes_on(query, counts[query.text]) for query in located]
         result.rows += [
-            _row(index.name, query, counts[query.text], size)
-            for query in queries
-            if query.text in counts
+            _row(index.name, query, counts[query.text], size, notes_on_query)
+            for query, notes_on_query in zip(located, notes, strict=True)
         ]
+        result.notes[index.name] = shared_notes(notes)
         result.occurrences[index.name] = {
             text: counts[text].occurrences for text in texts if text in counts
         }
@@ -259,29 +291,48 @@ def _names_of(query: Query) -> dict[str, Any]:
     }
 
 
-def _row(
-    index: str, query: Query, count: QueryCount | TokenOccurrences, size: IndexSize
-) -> CountRow | TokenCountRow:
+def shared_notes(of_rows: Iterable[Sequence[Note]]) -> list[Note]:
+    """Return the notes of some rows that are not about a single query, each once."""
+    notes = dict.fromkeys(note for of_row in of_rows for note in of_row)
+    return [note for note in notes if note.scope != "query"]
+
+
+def _notes_on(query: Query, count: QueryCount | TokenOccurrences) -> Sequence[Note]:
     if isinstance(count, TokenOccurrences):
-        return TokenCountRow(
+        return notes_on_ngrams(count, is_hopeless=bool(hopeless_texts([query])))
+    return count.notes
+
+
+def _row(
+    index: str,
+    query: Query,
+    count: QueryCount | TokenOccurrences,
+    size: IndexSize,
+    notes: Sequence[Note],
+) -> CountRow:
+    if isinstance(count, TokenOccurrences):
+        return CountRow(
             index=index,
+            unit="tokens",
             **_names_of(query),
-            token_occurrences=count.occurrences,
-            token_occurrences_after_space=count.after_space.occurrences,
-            tokens=" | ".join(" ".join(map(str, form.ids)) for form in count.forms),
-            per_million_tokens=count.occurrences / size.tokens * 1e6 if size.tokens else None,
+            occurrences=count.occurrences,
+            documents=None,
             source=count.source,
             asked_at=count.asked_at,
-            note=note_of(count, is_hopeless=bool(hopeless_texts([query]))),
+            note=join_notes(notes),
+            occurrences_after_space=count.after_space.occurrences,
+            tokens=" | ".join(" ".join(map(str, form.ids)) for form in count.forms),
+            per_million_tokens=count.occurrences / size.tokens * 1e6 if size.tokens else None,
         )
     row = CountRow(
         index=index,
+        unit="bytes",
         **_names_of(query),
         occurrences=count.occurrences,
         documents=count.documents,
         source=count.source,
         asked_at=count.asked_at,
-        note=count.note,
+        note=join_notes(notes),
         bytes=size.bytes,
         per_gigabyte=count.occurrences / size.bytes * 1e9 if size.bytes else None,
         per_million_documents=count.occurrences / size.documents * 1e6 if size.documents else None,
@@ -297,4 +348,36 @@ def _row(
         documents_low=documents.low,
         documents_high=documents.high,
         level=None if occurrences.low is None else occurrences.level,
+        is_trusted=occurrences.is_trusted and documents.is_trusted,
     )
+
+
+# N-grams of tokens
+
+
+def hopeless_texts(queries: Sequence[Query]) -> dict[str, None]:
+    """Return the texts that tokens can't count, in their order."""
+    return dict.fromkeys(query.text for query in queries if _is_hopeless(query))
+
+
+def _is_hopeless(query: Query) -> bool:
+    ends = query.text[:1], query.text[-1:]
+    return query.pattern.kind in {"latex", "code"} or not all(map(_is_of_word, ends))
+
+
+def _is_of_word(character: str) -> bool:
+    return bool(character) and unicodedata.category(character)[0] in "LMN"
+
+
+def is_of_bytes(located: TokenOccurrences) -> bool:
+    """Tell whether the tokens of a query are its bytes."""
+    after_space = located.after_space
+    return located.at_line is None and after_space.ids == tuple(located.query.encode())
+
+
+def notes_on_ngrams(located: TokenOccurrences, is_hopeless: bool = False) -> list[Note]:
+    """Return how a number of n-grams differs from that of the string."""
+    if is_of_bytes(located):
+        return [EVERY, *located.notes]
+    too_low = [TOO_LOW] if is_hopeless else []
+    return [LOWER_BOUND, *too_low, *located.notes]

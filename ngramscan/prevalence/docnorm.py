@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, Protocol
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import (
@@ -25,7 +25,12 @@ from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
 from ngramscan.messages import OptionUse
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions
-from ngramscan.prevalence.count import Row, collect_lookups, start_lookups
+from ngramscan.prevalence.count import (
+    collect_lookups,
+    notes_on_ngrams,
+    shared_notes,
+    start_lookups,
+)
 from ngramscan.prevalence.docnorm_totals import (
     LEANS_NOTE,
     DocnormTotal,
@@ -61,9 +66,7 @@ from ngramscan.prevalence.estimators import (
     exactly,
     is_without_replacement,
 )
-from ngramscan.prevalence.token_count import note_of
-from ngramscan.prevalence.token_docnorm import TokenDocnormRow, as_token_row
-from ngramscan.rows import Label, Plot, Share, row_kind
+from ngramscan.rows import Label, Note, Plot, Share, join_notes, row_kind
 
 
 @row_kind(
@@ -77,15 +80,19 @@ from ngramscan.rows import Label, Plot, Share, row_kind
         series="method",
     ),
     key=("occurrences", "estimator"),
-    may_lack=("method", "tier"),
+    may_lack=("unit", "method", "tier"),
     counts="documents",
     adds_up=True,
+    if_absent={"unit": "bytes"},
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocnormRow:
-    """How many documents of one index contain a pattern."""
+    """How many documents of one index contain a pattern, or its n-grams of tokens."""
 
     index: Label
+    unit: Label
+    """`bytes`, or `tokens` in an index over tokens: documents with at least one of the pattern's
+    n-grams, a lower bound of those with the string."""
     method: Label | None
     """None, like the tier: a literal that was given alone, outside a pattern set."""
     tier: Label | None
@@ -106,9 +113,11 @@ class DocnormRow:
     level: float
     estimator: str
     """`combined`, `size-bias`, `first` or `unique`; `exact`: all documents were read, or those of
-    all occurrences are known; `files`: a sample of files was read."""
+    all occurrences are known; `files`: a sample of files was read. A service of tokens doesn't show
+    which occurrence is the first, so `combined` is `size-bias` there."""
     truncated_share: Share | None = None
-    """Share of the draws whose document was seen only in part."""
+    """Share of the draws whose document was seen only in part; None: not known, or not looked at as
+    all occurrences were drawn."""
     unique_documents: int | None = None
     """Distinct documents among the draws."""
     seed: int | None = None
@@ -129,19 +138,26 @@ class DocnormRow:
 
 
 @dataclass(frozen=True, slots=True)
-class DocnormResult(Generic[Row]):
-    """The documents that contain some queries, in some indexes; rows are of bytes or of tokens."""
+class DocnormResult:
+    """The documents that contain some queries, in some indexes over bytes or over tokens."""
 
-    rows: list[Row] = field(default_factory=list)
+    rows: list[DocnormRow] = field(default_factory=list)
     totals: list[DocnormTotal] = field(default_factory=list)
     missing: list[QueryFailure] = field(default_factory=list)
     drawn: list[DrawRow] = field(default_factory=list)
     sizes: dict[str, IndexSize] = field(default_factory=dict)
+    notes: dict[str, list[Note]] = field(default_factory=dict)
+    """Per index, the notes of its rows that are not about a single query."""
+
+    def add(self, index: str, rows: Sequence[tuple[DocnormRow, Sequence[Note]]]) -> None:
+        """Add the rows of an index, each with its notes."""
+        self.rows.extend(replace(row, note=join_notes(notes)) for row, notes in rows)
+        self.notes[index] = shared_notes(notes for _, notes in rows)
 
 
 def run_docnorm(
     queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
-) -> DocnormResult[Any]:
+) -> DocnormResult:
     """Estimate or count the documents that contain some queries, in each index.
 
     Token-level indexes come last. Queries that fail are in `missing`, and so are those that tokens
@@ -152,7 +168,7 @@ def run_docnorm(
     # All services are asked at the same time; corpora are read one after the other.
     placed = [index for index in ordered if not isinstance(index, ReadsDocuments)]
     lookups = {index.name: stream for index, stream in start_lookups(queries, placed)}
-    result: DocnormResult[Any] = DocnormResult()
+    result = DocnormResult()
     for index in ordered:
         n_before, n_totals = len(result.rows), len(result.totals)
         if isinstance(index, ReadsDocuments):
@@ -182,7 +198,7 @@ class ReadIndex(Index, ReadsDocuments, Protocol):
     """An index that reads all its documents for any question."""
 
 
-def _read(result: DocnormResult[Any], index: ReadIndex, queries: Sequence[Query]) -> None:
+def _read(result: DocnormResult, index: ReadIndex, queries: Sequence[Query]) -> None:
     texts = list(dict.fromkeys(query.text for query in queries))
     of_scopes = [(scope, union_of(scope)) for scope in scopes(queries)]
     unions = list(dict.fromkeys(union for _, union in of_scopes))
@@ -196,18 +212,19 @@ def _read(result: DocnormResult[Any], index: ReadIndex, queries: Sequence[Query]
         result.totals.extend(make_totals(index, unknown, {}))
         return
     counts = {counted.query: counted for counted in known.counts}
+    rows_with_notes = []
     for query in queries:
         counted = counts[query.text]
         estimate, exact = counted.documents_estimate, exactly(counted.documents or 0)
         row = _row(
-            index.name,
+            index,
             query,
             counted.occurrences,
             bounds=BoundedEstimate(estimate, estimate) if estimate else exact,
             estimator="files" if estimate else "exact",
-            note=counted.note,
         )
-        result.rows.append(row)
+        rows_with_notes.append((row, counted.notes))
+    result.add(index.name, rows_with_notes)
     occurrences = {text: counted.occurrences for text, counted in counts.items()}
     documents = {
         union: BoundedEstimate(estimate, estimate)
@@ -231,7 +248,7 @@ class _Placed(NamedTuple):
 
 
 def _place(
-    result: DocnormResult[Any],
+    result: DocnormResult,
     index: Index,
     queries: Sequence[Query],
     lookup: Iterator[Found | QueryFailure],
@@ -257,7 +274,7 @@ def _place(
         index, rest, [union for union in unions if len(union) > 1], options
     )
     placed = _Placed(found, counted, drawn)
-    result.rows.extend(_placed_rows(index, queries, placed, options))
+    result.add(index.name, [*_placed_rows(index, queries, placed, options)])
     of_unions = [
         (scope, *_union_documents(index, union, placed, options)) for scope, union in of_scopes
     ]
@@ -312,7 +329,7 @@ def _union_documents(
 
 def _placed_rows(
     index: Index, queries: Sequence[Query], placed: _Placed, options: DocnormOptions
-) -> Iterator[DocnormRow | TokenDocnormRow]:
+) -> Iterator[tuple[DocnormRow, Sequence[Note]]]:
     most, context = index.size().documents, shown_context(index, options.context)
     for query in queries:
         text = query.text
@@ -321,20 +338,16 @@ def _placed_rows(
         located = placed.found[text]
         if text in placed.counted:
             bounds = exactly(len(placed.counted[text]))
-            row = _row(index.name, query, located.occurrences, bounds=bounds)
+            row, notes = _row(index, query, located.occurrences, bounds=bounds), list[Note]()
         else:
-            row = _drawn_row(index, query, located, placed.drawn[text], options, most)
+            row, notes = _drawn_row(index, query, located, placed.drawn[text], options, most)
         if isinstance(located, TokenOccurrences):
-            yield as_token_row(replace(row, note=_join_notes(note_of(located), row.note)))
+            yield row, [*notes_on_ngrams(located), *notes]
             continue
         if context < options.context and row.truncated_share:
             limit = f"at most {context:,} bytes are shown on each side, not {options.context:,}"
-            row = replace(row, note=_join_notes(row.note, limit))
-        yield row
-
-
-def _join_notes(*notes: str) -> str:
-    return "; ".join(filter(None, notes))
+            notes = [*notes, Note(limit, "index")]
+        yield row, notes
 
 
 def _drawn_row(
@@ -344,10 +357,10 @@ def _drawn_row(
     seen: Sequence[Seen],
     options: DocnormOptions,
     most: int | None,
-) -> DocnormRow:
+) -> tuple[DocnormRow, list[Note]]:
     documents, total = [draw.document for draw in seen], located.occurrences
     shares = [draw.shares[query.text,] for draw in seen if draw.shares]
-    bounds, estimator, note = _documents_of_draws(
+    bounds, estimator, notes = _documents_of_draws(
         documents, shares, total=total, options=options, most=most
     )
     known = [draw.is_truncated for draw in seen if draw.is_truncated is not None]
@@ -355,14 +368,15 @@ def _drawn_row(
         if estimator == "combined" and not known:
             estimator = "size-bias"
         known = known if estimator != "exact" else []
-    return replace(
-        _row(index.name, query, total, bounds=bounds, estimator=estimator, note=note),
+    row = replace(
+        _row(index, query, total, bounds=bounds, estimator=estimator),
         draws=len(seen),
         truncated_share=sum(known) / len(known) if known else None,
         unique_documents=len(set(documents)),
         seed=options.seed,
         standard_error=bounds.standard_error,
     )
+    return row, notes
 
 
 def _documents_of_draws(
@@ -372,49 +386,51 @@ def _documents_of_draws(
     total: int,
     options: DocnormOptions,
     most: int | None,
-) -> tuple[BoundedEstimate, str, str]:
+) -> tuple[BoundedEstimate, str, list[Note]]:
     """Estimate the documents of a query from the document and share of each of its draws.
 
     `total` is the number of its occurrences, `most` the number of documents in the index. Returns
-    the estimate, the name of the estimator, and a note.
+    the estimate, the name of the estimator, and notes.
     """
     n, unique = len(documents), len(set(documents))
     if n == total:
-        return exactly(unique), "exact", ""
+        return exactly(unique), "exact", []
     if options.estimator == "unique":
         estimate = documents_of_repeats(documents, total)
-        return BoundedEstimate(estimate, estimate), "unique", estimate.note
+        bounds = BoundedEstimate(estimate, estimate)
+        return bounds, "unique", [Note(estimate.note, "query")] if estimate.note else []
     bounds = estimate_documents([Draws.of(shares, total)], unique).at_most(most)
-    return bounds, options.estimator, _describe_draws(bounds, n, total)
+    return bounds, options.estimator, [*_describe_draws(bounds, n, total)]
 
 
-def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> str:
-    few = f"fewer than {DRAWS_FOR_VARIANCE} draws: the interval is the guaranteed one"
-    notes = {
-        few: n < DRAWS_FOR_VARIANCE,
-        "drawn without replacement": is_without_replacement(n, total),
-        LEANS_NOTE: bounds.leans_on_added_draw,
-        seen_in_part(bounds, ",.0f"): bounds.documents is None,
-    }
-    return "; ".join(note for note, applies in notes.items() if applies)
+def _describe_draws(bounds: BoundedEstimate, n: int, total: int) -> Iterator[Note]:
+    if n < DRAWS_FOR_VARIANCE:
+        few = f"fewer than {DRAWS_FOR_VARIANCE} draws: the interval is the guaranteed one"
+        yield Note(few, "general")
+    if is_without_replacement(n, total):
+        yield Note("drawn without replacement", "query")
+    if bounds.leans_on_added_draw:
+        yield Note(LEANS_NOTE, "query")
+    if bounds.documents is None:
+        yield Note(seen_in_part(bounds, ",.0f"), "query")
 
 
 # Rows
 
 
 def _row(
-    index: str,
+    index: Index,
     query: Query,
     occurrences: int,
     *,
     bounds: BoundedEstimate,
     estimator: str = "exact",
-    note: str = "",
 ) -> DocnormRow:
     low, high = outward(bounds)
     rate, rate_low, rate_high = per_document(occurrences, bounds)
     return DocnormRow(
-        index=index,
+        index=index.name,
+        unit=index.unit,
         method=query.pattern.method,
         tier=query.pattern.tier,
         pattern=query.text,
@@ -427,26 +443,25 @@ def _row(
         occurrences_per_document_high=rate_high,
         level=bounds.lower.level,
         estimator=estimator,
-        note=note,
         documents_lower_estimate=round(bounds.lower.value),
         documents_upper_estimate=round(bounds.upper.value),
     )
 
 
-_AnyRow = TypeVar("_AnyRow", DocnormRow, TokenDocnormRow)
-
-
-def _with_rates(row: _AnyRow, size: IndexSize) -> _AnyRow:
+def _with_rates(row: DocnormRow, size: IndexSize) -> DocnormRow:
     """Return a row with its documents per million documents of the index."""
     if not size.documents:
         return row
-    name = "documents" if isinstance(row, DocnormRow) else "token_documents"
+
+    def rate(documents: int | None) -> float | None:
+        return None if documents is None else documents / all_documents * 1e6
+
+    all_documents = size.documents
     # The limits of a row say nothing about an estimated number of all documents.
-    ends = ("", "_low", "_high") if size.documents_estimate is None else ("",)
-    values = {end: getattr(row, f"{name}{end}") for end in ends}
-    rates = {
-        f"{name}_per_million{end}": value / size.documents * 1e6
-        for end, value in values.items()
-        if value is not None
-    }
-    return replace(row, **rates)
+    is_exact = size.documents_estimate is None
+    return replace(
+        row,
+        documents_per_million=rate(row.documents),
+        documents_per_million_low=rate(row.documents_low) if is_exact else None,
+        documents_per_million_high=rate(row.documents_high) if is_exact else None,
+    )

@@ -89,11 +89,10 @@ def make_totals(
     have no union.
     """
     totals: list[DocnormTotal] = []
-    prefix = "" if index.unit == "bytes" else "token_"
     for scope, bounds, note in unions:
-        unknown = _unknown_total(index.name, scope, f"{prefix}documents", note=note)
+        unknown = _unknown_total(index, scope, "documents", note=note)
         union = None
-        if not prefix:
+        if index.unit == "bytes":
             union = union_of_occurrences(scope.texts, occurrences)
             missing = "" if union is not None else "a count is missing"
             totals.append(
@@ -106,11 +105,7 @@ def make_totals(
     for (earlier, below, reason), (later, above, note) in combinations(unions, 2):
         if later.tiers == earlier.tiers:
             unknown = _unknown_total(
-                index.name,
-                later,
-                f"{prefix}ratio_of_documents",
-                versus=earlier,
-                note=note or reason,
+                index, later, "ratio_of_documents", versus=earlier, note=note or reason
             )
             totals.append(_ratio_total(unknown, above, below))
     return totals
@@ -121,7 +116,7 @@ def with_rates(totals: Sequence[DocnormTotal], size: IndexSize) -> list[DocnormT
     rated = []
     for total in totals:
         rated.append(total)
-        if size.documents and total.statistic.removeprefix("token_") == "documents":
+        if size.documents and total.statistic == "documents":
             rated.append(_per_million(total, size.documents, size.documents_estimate is None))
     return rated
 
@@ -137,7 +132,7 @@ def _per_million(total: DocnormTotal, documents: int, is_exact: bool) -> Docnorm
 
     return replace(
         total,
-        statistic=f"{total.statistic}_per_million",
+        statistic="documents_per_million",
         value=rate(total.value),
         low=rate(total.low) if is_exact else None,
         high=rate(total.high) if is_exact else None,
@@ -148,11 +143,12 @@ def _per_million(total: DocnormTotal, documents: int, is_exact: bool) -> Docnorm
 
 
 def _unknown_total(
-    index: str, scope: Scope, statistic: str, *, versus: Scope | None = None, note: str
+    index: Index, scope: Scope, statistic: str, *, versus: Scope | None = None, note: str
 ) -> DocnormTotal:
     """Return a total without a value, whose note says why."""
     return DocnormTotal(
-        index=index,
+        index=index.name,
+        unit=index.unit,
         tiers=scope.tiers,
         method=scope.method,
         versus=None if versus is None else versus.method,

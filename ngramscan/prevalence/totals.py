@@ -9,13 +9,13 @@ docs/count.md has the reasons and formulas.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Annotated, Any
 
 import numpy as np
 
-from ngramscan.indexes.base import IndexSize
+from ngramscan.indexes.base import IndexSize, Unit
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.patterns.model import Scope, scopes
 from ngramscan.patterns.overlaps import describe_overlaps, union_of_occurrences
@@ -41,6 +41,14 @@ _OF_ESTIMATES = frozenset(
     )
 )
 """Statistics that say so where the counts are estimates."""
+_STATISTICS_OF_UNIONS = frozenset(
+    (
+        "union_of_occurrences",
+        "union_per_gigabyte",
+        "union_per_million_documents",
+        "ratio_of_unions",
+    )
+)
 _QUANTILES = {
     "smallest": 0.0,
     "lower_quartile": 0.25,
@@ -50,7 +58,13 @@ _QUANTILES = {
 }
 
 
-totals_kind = row_kind("totals", "Totals of methods", key=("value", "low", "high"))
+totals_kind = row_kind(
+    "totals",
+    "Totals of methods",
+    key=("value", "low", "high"),
+    may_lack=("unit", "estimated"),
+    if_absent={"unit": "bytes"},
+)
 """Makes a row type one of totals."""
 
 
@@ -61,6 +75,9 @@ class Total:
 
     index: Label
     """A name, `sum over N crawl snapshots`, or `all` for overlaps of patterns."""
+    unit: Label
+    """`bytes`, or `tokens` in an index over tokens. Values in different units are never compared
+    or added."""
     tiers: Label
     """`T1`, `T2`, `T3` or `T1+T2`."""
     method: Label
@@ -75,6 +92,8 @@ class Total:
     note: str = ""
     kind: Label = ""
     """The kind of all patterns in it: `narrative`, `latex` or `code`; empty: several kinds."""
+    estimated: bool = False
+    """Only a sample of the files was read: the counts in it are estimates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +116,7 @@ class _List:
         return max(self.counts, key=self.counts.__getitem__)
 
 
-def make_totals(counted: CountResult[Any]) -> list[Total]:
+def make_totals(counted: CountResult) -> list[Total]:
     """Return all statistics of each index, sums over crawl snapshots, and overlaps."""
     names = [name for name, unit in counted.units.items() if unit == "bytes"]
     totals = _of_indexes(counted, names)
@@ -107,6 +126,7 @@ def make_totals(counted: CountResult[Any]) -> list[Total]:
         totals.append(
             Total(
                 index=ALL,
+                unit="bytes",
                 tiers="all",
                 method=overlap.method,
                 versus=versus,
@@ -118,20 +138,23 @@ def make_totals(counted: CountResult[Any]) -> list[Total]:
     return totals + _token_totals(counted)
 
 
-def _token_totals(counted: CountResult[Any]) -> list[Total]:
+def _token_totals(counted: CountResult) -> list[Total]:
     """Return the statistics of each token-level index.
 
-    They have names of their own, so that none is compared or added up with those of bytes. N-grams
-    of tokens have no union: which places two of them share is not known from their counts.
+    N-grams of tokens have no union: which places two of them share is not known from their counts.
     """
     names = [name for name, unit in counted.units.items() if unit == "tokens"]
-    totals = [total for total in _of_indexes(counted, names) if "union" not in total.statistic]
-    totals += [
+    totals = [
+        total
+        for total in _of_indexes(counted, names)
+        if total.statistic not in _STATISTICS_OF_UNIONS
+    ]
+    rates = [
         _sum_per_million_tokens(total, counted.sizes[total.index])
         for total in totals
         if total.statistic == "sum_of_pattern_counts"
     ]
-    return [replace(total, statistic=f"token_{total.statistic}") for total in totals]
+    return [*totals, *rates]
 
 
 def _sum_per_million_tokens(total: Total, size: IndexSize) -> Total:
@@ -143,27 +166,28 @@ def _sum_per_million_tokens(total: Total, size: IndexSize) -> Total:
     return replace(rate, value=total.value / size.tokens * 1e6)
 
 
-def _of_indexes(counted: CountResult[Any], names: Sequence[str]) -> list[Total]:
+def _of_indexes(counted: CountResult, names: Sequence[str]) -> list[Total]:
     totals: list[Total] = []
     chosen = [part for whole in scopes(counted.queries) for part in (whole, *whole.by_kind)]
-    estimated = {row.index for row in counted.rows if getattr(row, "estimated", False)}
+    estimated = {row.index for row in counted.rows if row.estimated}
     for index in names:
+        unit = counted.units[index]
         lists = [_list(scope, counted.occurrences[index]) for scope in chosen]
         of_index: list[Total] = []
         for patterns in lists:
-            of_index += _of_one(index, patterns, counted.sizes[index])
+            of_index += _of_one(index, unit, patterns, counted.sizes[index])
         for earlier, later in combinations(lists, 2):
             if _are_compared(earlier.scope, later.scope):
-                of_index += _of_two(index, later, earlier)
+                of_index += _of_two(index, unit, later, earlier)
         totals += [_as_estimate(one) for one in of_index] if index in estimated else of_index
     return totals
 
 
 def _as_estimate(total: Total) -> Total:
-    """Return a total whose note says that it is an estimate, if that can be said of it."""
+    """Return a total that says that it is an estimate, if that can be said of it."""
     if total.value is None or total.statistic not in _OF_ESTIMATES:
         return total
-    return replace(total, note="; ".join(filter(None, (total.note, ESTIMATED))))
+    return replace(total, note="; ".join(filter(None, (total.note, ESTIMATED))), estimated=True)
 
 
 def _are_compared(earlier: Scope, later: Scope) -> bool:
@@ -181,12 +205,15 @@ def _list(scope: Scope, occurrences: dict[str, int]) -> _List:
     return _List(scope, counts, union_of_occurrences(scope.texts, occurrences), missing)
 
 
-def _total_of(index: str, scope: Scope, versus: Scope | None = None) -> Callable[..., Total]:
+def _total_of(
+    index: str, unit: Unit, scope: Scope, versus: Scope | None = None
+) -> Callable[..., Total]:
     """Return what makes a total of a scope, from the statistic, its value and other fields."""
 
     def total(statistic: str, value: float | None, **fields: Any) -> Total:
         return Total(
             index=index,
+            unit=unit,
             tiers=scope.tiers,
             method=scope.method,
             versus=None if versus is None else versus.method,
@@ -199,8 +226,8 @@ def _total_of(index: str, scope: Scope, versus: Scope | None = None) -> Callable
     return total
 
 
-def _of_one(index: str, counted: _List, size: IndexSize) -> Iterator[Total]:
-    total = _total_of(index, counted.scope)
+def _of_one(index: str, unit: Unit, counted: _List, size: IndexSize) -> Iterator[Total]:
+    total = _total_of(index, unit, counted.scope)
     if counted.missing:
         for statistic in _SUMMED:
             yield total(statistic, None, note=f"missing counts: {counted.missing}")
@@ -217,17 +244,17 @@ def _of_one(index: str, counted: _List, size: IndexSize) -> Iterator[Total]:
     yield total(
         "largest_pattern_share", share, note=counted.largest if counted.sum else "no occurrence"
     )
-    for statistic, of_index, unit, of_what in (
+    for statistic, of_index, factor, of_what in (
         ("union_per_gigabyte", size.bytes, 1e9, "bytes"),
         ("union_per_million_documents", size.documents, 1e6, "documents"),
     ):
         note = no_union if of_index else f"the number of {of_what} in the index is unknown"
-        rate = None if counted.union is None or not of_index else counted.union / of_index * unit
+        rate = None if counted.union is None or not of_index else counted.union / of_index * factor
         yield total(statistic, rate, note=note)
 
 
-def _of_two(index: str, later: _List, earlier: _List) -> Iterator[Total]:
-    total = _total_of(index, later.scope, versus=earlier.scope)
+def _of_two(index: str, unit: Unit, later: _List, earlier: _List) -> Iterator[Total]:
+    total = _total_of(index, unit, later.scope, versus=earlier.scope)
     if missing := later.missing + earlier.missing:
         yield total("ratio_of_sums", None, note=f"missing counts: {missing}")
         return
@@ -247,7 +274,14 @@ def _of_two(index: str, later: _List, earlier: _List) -> Iterator[Total]:
             yield total(statistic, above / below, note=note)
     counts, counts_earlier = list(later.counts.values()), list(earlier.counts.values())
     ratio = geometric_mean_ratio(counts, counts_earlier)
-    yield total("ratio_of_geometric_means", **asdict(ratio))
+    yield total(
+        "ratio_of_geometric_means",
+        ratio.value,
+        low=ratio.low,
+        high=ratio.high,
+        level=ratio.level,
+        note=ratio.note,
+    )
     yield total("probability_of_superiority", probability_of_superiority(counts, counts_earlier))
 
 
@@ -268,6 +302,7 @@ def _over_snapshots(totals: Sequence[Total], indexes: Sequence[str]) -> list[Tot
     return [
         Total(
             index=sum_over(len(snapshots)),
+            unit="bytes",
             tiers=tiers,
             method=method,
             versus=None,

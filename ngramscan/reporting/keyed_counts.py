@@ -11,6 +11,7 @@ from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reporting.kinds import kind_of
+from ngramscan.reporting.older_rows import refuse_older_tokens
 from ngramscan.reporting.options import refuse_other
 
 
@@ -26,6 +27,8 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
         problem = f"no column {key}; available: {', '.join(columns)}"
         cure = "name one with " + OptionUse("on", placeholder="COLUMN=NAME")
         raise InputError(name_of(table), f"{problem}; " + cure)
+    if column is None:
+        refuse_older_tokens(table, [row for _, row in given])
     kind = kind_of(columns)
     refuse_other("count", [column] if column else [], columns)
     if column is None:
@@ -33,9 +36,14 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
             name_of(table), given, [kind.counts] if kind and kind.counts else (), key
         )
     found: dict[str, dict[str, float]] = defaultdict(dict)
+    units: dict[str, object] = {}
     for place, row in given:
         value, number = key_in(place, row, key), number_in(place, row, column)
-        counts = found[row.get("index") or ""]
+        index = row.get("index") or ""
+        if units.setdefault(index, row.get("unit")) != row.get("unit"):
+            problem = "counts of one index in two units, which are never added; keep one of them"
+            raise InputError(place, problem)
+        counts = found[index]
         if number < 0:
             raise InputError(place, f"{column}: {number:g} is not a count")
         if value in counts and not (kind and kind.adds_up):

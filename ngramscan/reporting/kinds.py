@@ -7,17 +7,14 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 
-from ngramscan.reporting.rows import joined_type
 from ngramscan.rows import RowKind, kind_of_type
 
 ENTRY_POINTS = "ngramscan.rows"
 """The group of entry points by which packages name their row types; `row_types` is ours."""
 ROW_TYPES = (
     "ngramscan.prevalence.count.CountRow",
-    "ngramscan.prevalence.token_count.TokenCountRow",
     "ngramscan.prevalence.docnorm_totals.DocnormTotal",
     "ngramscan.prevalence.docnorm.DocnormRow",
-    "ngramscan.prevalence.token_docnorm.TokenDocnormRow",
     "ngramscan.prevalence.contexts.ContextRow",
     "ngramscan.prevalence.contamination.contaminate.EntryRow",
     "ngramscan.prevalence.contamination.shares.ShareRow",
@@ -42,14 +39,7 @@ ROW_TYPES = (
 def all_kinds() -> tuple[RowKind, ...]:
     """Return all kinds of rows, in the order of a page; their modules are imported."""
     others = [point.load() for point in sorted(entry_points(group=ENTRY_POINTS))]
-    names = [*ROW_TYPES, *(name for row_types in others for name in row_types)]
-    kinds = [*kinds_of(names)]
-    for of_bytes, of_tokens in ((0, 1), (4, 5)):
-        types = kinds[of_bytes].columns.row_type, kinds[of_tokens].columns.row_type
-        both = kind_of_type(joined_type(types))
-        assert both is not None
-        kinds.insert(of_bytes, both)
-    return tuple(kinds)
+    return tuple(kinds_of([*ROW_TYPES, *(name for row_types in others for name in row_types)]))
 
 
 def kinds_of(names: Iterable[str]) -> Iterator[RowKind]:

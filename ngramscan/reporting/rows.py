@@ -22,7 +22,6 @@ from ngramscan.messages import OptionUse, Text
 from ngramscan.progress import visible_json
 from ngramscan.reporting.files import check_writable, write_whole
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
-from ngramscan.rows import join_kinds, kind_of_type
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,17 +113,13 @@ def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any],
 
 @cache
 def joined_type(types: tuple[type, ...]) -> type[Any]:
-    """Return a row type with the columns of several, over bytes and over tokens, and its kind."""
+    """Return a row type with the columns of several."""
     hints: dict[str, Any] = {}
     for row_type in types:
         for name, hint in get_type_hints(row_type, include_extras=True).items():
             hints[name] = hints.get(name) | hint
     columns = [(name, hint, None) for name, hint in hints.items()]
-    joined = make_dataclass("Row", columns, frozen=True, slots=True)
-    kinds = [kind for kind in map(kind_of_type, types) if kind is not None]
-    if len(kinds) == len(types):
-        join_kinds(joined, kinds, f"{kinds[0].title}, over bytes and over tokens")
-    return joined
+    return make_dataclass("Row", columns, frozen=True, slots=True)
 
 
 def to_text(

@@ -14,7 +14,6 @@ from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
 from ngramscan.prevalence.sources import is_web_address, names_of_source
-from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.progress import visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.rendering import Templates, render_gradually
@@ -124,17 +123,16 @@ def _commands(answer: PhraseAnswer, question: PhraseQuestion, url: str) -> Itera
     if count is None:
         return
     request = {"index": answer.name, "query_type": "count", **_asked(count, question.phrase)}
-    if isinstance(count, CountRow) or len(count.tokens.split()) <= MOST_TOKENS:
+    if count.tokens is None or len(count.tokens.split()) <= MOST_TOKENS:
         body = quoted(json.dumps(request))
         yield f"curl {quoted(url)} -H 'Content-Type: application/json' -d {body}"
     address = f"{url}{answer.name}"
-    spec = address if isinstance(count, CountRow) else TOKEN_SERVICE.spec_of(address)
+    spec = address if count.unit == "bytes" else TOKEN_SERVICE.spec_of(address)
     index = f"--index {quoted(spec)}"
     # A client can't know that tokens are bytes, which find every phrase.
-    is_of_bytes = isinstance(count, TokenCountRow) and count.is_of_bytes
-    anyway = " --count-anyway" if is_of_bytes else ""
+    anyway = " --count-anyway" if count.tokens_are_bytes else ""
     yield f"ngramscan count {phrase} {index}{anyway}"
-    if isinstance(count, CountRow) and (options := _docnorm_options(answer, question)):
+    if count.unit == "bytes" and (options := _docnorm_options(answer, question)):
         yield f"ngramscan docnorm {phrase} {index} {options}"
     n = question.start + PER_PAGE
     yield f"ngramscan contexts {phrase} {index} -n {n} --seed {question.seed}"
@@ -152,9 +150,9 @@ def _docnorm_options(answer: PhraseAnswer, question: PhraseQuestion) -> str:
     return f"--draws {draws} --context {LEAST_CONTEXT}" if draws <= MOST_SHOWN else ""
 
 
-def _asked(count: CountRow | TokenCountRow, phrase: str) -> dict[str, Any]:
+def _asked(count: CountRow, phrase: str) -> dict[str, Any]:
     """Return a query as the protocol of an index takes it."""
-    if isinstance(count, CountRow):
+    if count.tokens is None:
         return {"query": phrase}
     forms = [[int(token) for token in form.split()] for form in count.tokens.split(" | ")]
     return {"query_ids": forms[0] if len(forms) == 1 else [forms]}

@@ -20,14 +20,13 @@ from ngramscan.indexes.base import (
     QueryCount,
     QueryFailure,
     Segment,
+    Unit,
 )
 from ngramscan.patterns.given import load_given
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.count import CountRow, collect_replies, run_count
 from ngramscan.prevalence.docnorm import DocnormRow, run_docnorm
 from ngramscan.prevalence.draws import DRAWS, EXACT_UP_TO, DocnormOptions, draw_places
-from ngramscan.prevalence.token_count import TokenCountRow
-from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.forms import check_length, names_in, number_in, read_pairs, text_in
 
@@ -84,6 +83,7 @@ class IndexAnswer:
     """The answer of one index."""
 
     name: str
+    unit: Unit
     size: IndexSize
     problems: list[str] = field(default_factory=list)
     """Why a part is missing."""
@@ -93,7 +93,7 @@ class IndexAnswer:
 class PhraseAnswer(IndexAnswer):
     """The answer of one index about a phrase."""
 
-    count: CountRow | TokenCountRow | None = None
+    count: CountRow | None = None
     documents: DocumentNumber | None = None
     total: int = 0
     """Occurrences among which those that are shown were drawn."""
@@ -102,8 +102,6 @@ class PhraseAnswer(IndexAnswer):
     @property
     def occurrences(self) -> int | None:
         """The count; None if it is missing."""
-        if isinstance(self.count, TokenCountRow):
-            return self.count.token_occurrences
         return None if self.count is None else self.count.occurrences
 
 
@@ -159,7 +157,8 @@ class PhraseSearch:
 
     def ask(self, question: PhraseQuestion) -> Iterator[PhraseAnswer]:
         """Query the indexes one by one; a failure affects the answer of that index only."""
-        answers = (PhraseAnswer(name, self._indexes[name].size()) for name in question.names)
+        chosen = [(name, self._indexes[name]) for name in question.names]
+        answers = (PhraseAnswer(name, index.unit, index.size()) for name, index in chosen)
         return fill_in_time(answers, lambda answer: self._fill(answer, question))
 
     def _fill(self, answer: PhraseAnswer, question: PhraseQuestion) -> None:
@@ -205,12 +204,11 @@ class PhraseSearch:
         return _documents_of(result.rows[0])
 
 
-def _count(index: Index, phrase: str) -> CountRow | TokenCountRow:
+def _count(index: Index, phrase: str) -> CountRow:
     queries = load_given([], [phrase], []).queries()
     result = run_count(queries, [index], for_totals=False)
     _raise_first(result.missing)
-    row: CountRow | TokenCountRow = result.rows[0]
-    return row
+    return result.rows[0]
 
 
 def _raise_first(missing: Sequence[QueryFailure]) -> None:
@@ -218,16 +216,13 @@ def _raise_first(missing: Sequence[QueryFailure]) -> None:
         raise missing[0].error
 
 
-def _documents_of(row: DocnormRow | TokenDocnormRow) -> DocumentNumber:
-    name = "documents" if isinstance(row, DocnormRow) else "token_documents"
-    ends = ("", "_lower_estimate", "_upper_estimate", "_low", "_high")
-    value, lower, upper, low, high = (getattr(row, f"{name}{end}") for end in ends)
+def _documents_of(row: DocnormRow) -> DocumentNumber:
     return DocumentNumber(
-        value=value,
-        lower_estimate=lower,
-        upper_estimate=upper,
-        low=low,
-        high=high,
+        value=row.documents,
+        lower_estimate=row.documents_lower_estimate,
+        upper_estimate=row.documents_upper_estimate,
+        low=row.documents_low,
+        high=row.documents_high,
         level=row.level,
         is_exact=row.estimator == "exact",
         draws=row.draws or 0,

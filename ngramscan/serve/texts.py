@@ -58,7 +58,8 @@ def read_text_question(form: bytes, served: Collection[str]) -> TextQuestion | N
 
 def trace_text(question: TextQuestion, indexes: Mapping[str, Index]) -> Iterator[TextAnswer]:
     """Query the indexes one by one; a failure affects the answer of that index only."""
-    answers = (TextAnswer(name, indexes[name].size()) for name in question.names)
+    chosen = [(name, indexes[name]) for name in question.names]
+    answers = (TextAnswer(name, index.unit, index.size()) for name, index in chosen)
     return fill_in_time(answers, lambda answer: _fill(answer, question, indexes[answer.name]))
 
 

@@ -23,6 +23,8 @@ class Estimate:
     level: float
     """Confidence level."""
     note: str = ""
+    is_trusted: bool = True
+    """False: a single cluster weighs too much for the interval to be reliable, as `note` says."""
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -103,8 +105,6 @@ FARTHEST_COUNTS = 3
 TRUSTED_SHARE = 0.1
 """If a single sampled cluster makes up more of the estimate, the interval is doubtful."""
 
-UNTRUSTED = "unreliable interval"
-
 
 def cluster_total(
     counts: ArrayLike,
@@ -135,12 +135,15 @@ def cluster_total(
     value = certain + total
     if note := _no_interval(y, y[is_sampled], varies=error > 1e-9 * total):
         return no_interval(value, level, note)
-    if (share := largest / value) > TRUSTED_SHARE:
-        note = f"{UNTRUSTED}: one file makes up {100 * share:.0f}% of the estimate"
+    share = largest / value
+    is_trusted = share <= TRUSTED_SHARE
+    if not is_trusted:
+        note = f"unreliable interval: one file makes up {100 * share:.0f}% of the estimate"
     factor = math.exp(t_quantile(level, int(is_sampled.sum()) - 1) * error / total)
     # The total is at least what the sample has.
     low = max(certain + total / factor, counted)
-    return Estimate(value, low, high=certain + total * factor, level=level, note=note)
+    high = certain + total * factor
+    return Estimate(value, low, high, level, note=note, is_trusted=is_trusted)
 
 
 def _ratio_estimate(

@@ -524,7 +524,7 @@ def context_of(text: str, source: str = "") -> ContextRow:
 def counted(text: str, occurrences: int) -> CountRow:
     at = "2026-01-01T00:00:00+00:00"
     names = (text, text, text, text, text)
-    return CountRow("scan:x", *names, occurrences, 1, "scan", at, note=text)
+    return CountRow("scan:x", "bytes", *names, occurrences, 1, "scan", at, note=text)
 
 
 LINKS = (

@@ -245,7 +245,7 @@ def test_topics_of_a_source_are_corrected_for_noise_by_clusters() -> None:
 
 
 def counted(index: str, pattern: str, n: int) -> CountRow:
-    return CountRow(index, "cot", "T1", None, pattern, pattern, n, None, "scan", "2026")
+    return CountRow(index, "bytes", "cot", "T1", None, pattern, pattern, n, None, "scan", "2026")
 
 
 def test_counts_of_other_commands_are_known_by_their_columns() -> None:

@@ -67,6 +67,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "indexes": (
         "errors",
         "messages",
+        "rows",
         "options",
         "deciding_options",
         "reading",

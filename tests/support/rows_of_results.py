@@ -145,18 +145,20 @@ ROWS_OF: dict[str, list[Row]] = {
             "average": "micro",
         }
     ],
-    "Counts": [{"index": None, "query": "", "occurrences": 1}],
-    "Counts, over bytes and over tokens": variants_of(
-        {
-            "index": "i",
-            "method": "cot",
-            "tier": "T1",
-            "query": "a",
-            "occurrences": 1234,
-            "token_occurrences": None,
-        },
-        {"query": "b", "occurrences": None, "token_occurrences": 99},
-    ),
+    "Counts": [
+        {"index": None, "query": "", "occurrences": 1},
+        *variants_of(
+            {
+                "index": "i",
+                "unit": "bytes",
+                "method": "cot",
+                "tier": "T1",
+                "query": "a",
+                "occurrences": 1234,
+            },
+            {"unit": "tokens", "query": "b", "occurrences": 99},
+        ),
+    ],
     "Documents with each pattern": variants_of(
         {
             "index": "i",
@@ -171,24 +173,8 @@ ROWS_OF: dict[str, list[Row]] = {
             "level": 0.95,
         },
         {"pattern": "b", "documents": None, "documents_low": None, "documents_high": None},
+        {"unit": "tokens"},
     ),
-    "Documents with each pattern, over tokens": [
-        {
-            "index": "i",
-            "method": None,
-            "tier": None,
-            "pattern": "a",
-            "documents": None,
-            "documents_low": 71,
-            "documents_high": 90,
-            "estimator": "size-bias",
-            "truncated_share": 0.0,
-            "level": 0.95,
-            "token_documents": 80,
-            "token_documents_low": 71,
-            "token_documents_high": 90,
-        }
-    ],
     "Totals of methods": [
         {
             "index": "i",
@@ -196,7 +182,8 @@ ROWS_OF: dict[str, list[Row]] = {
             "method": "pot",
             "kind": "",
             "versus": "cot",
-            "statistic": "token_ratio_of_geometric_means",
+            "unit": "tokens",
+            "statistic": "ratio_of_geometric_means",
             "value": 0.5,
             "low": None,
             "high": None,

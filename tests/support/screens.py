@@ -109,7 +109,7 @@ class Made:
         no: Any = None
         texts = ("step by step", "let's think about this one problem at a time, slowly")
         rows = [
-            CountRow(index, no, no, no, text, text, 1234567, None, "api", "2026-11-20")
+            CountRow(index, "bytes", no, no, no, text, text, 1234567, None, "api", "2026-11-20")
             for index in ("dclm", "a tiny one")
             for text in texts
         ]

@@ -20,7 +20,7 @@ from evalcore.commands.logs.readers import (
     one_line,
 )
 from evalcore.formats import JsonFields, hash_document
-from evalcore.records import TokenCount
+from evalcore.records import WholeNumber
 from ngramscan.errors import InputError
 
 _RULE = "score"
@@ -42,9 +42,9 @@ class _Attribution(msgspec.Struct, frozen=True):
 
 
 class _EverTokens(msgspec.Struct, frozen=True):
-    input_tokens: TokenCount | None = None
-    output_tokens: TokenCount | None = None
-    reasoning_tokens: TokenCount | None = None
+    input_tokens: WholeNumber | None = None
+    output_tokens: WholeNumber | None = None
+    reasoning_tokens: WholeNumber | None = None
 
 
 class _EverInstance(msgspec.Struct):

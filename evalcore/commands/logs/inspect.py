@@ -31,7 +31,7 @@ from evalcore.commands.logs.readers import (
 )
 from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import JsonFields, hash_document
-from evalcore.records import TokenCount
+from evalcore.records import WholeNumber
 from evalcore.scores import ScoreRow, read_cluster
 from ngramscan.errors import InputError, some_of
 from ngramscan.messages import counted
@@ -84,11 +84,11 @@ class _Eval(msgspec.Struct):
 
 
 class _Usage(msgspec.Struct, frozen=True):
-    input_tokens: TokenCount | None = None
-    input_tokens_cache_read: TokenCount | None = None
-    input_tokens_cache_write: TokenCount | None = None
-    output_tokens: TokenCount | None = None
-    reasoning_tokens: TokenCount | None = None
+    input_tokens: WholeNumber | None = None
+    input_tokens_cache_read: WholeNumber | None = None
+    input_tokens_cache_write: WholeNumber | None = None
+    output_tokens: WholeNumber | None = None
+    reasoning_tokens: WholeNumber | None = None
 
 
 class _InspectChoice(msgspec.Struct, frozen=True):

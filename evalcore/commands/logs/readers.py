@@ -18,7 +18,7 @@ import msgspec
 from evalcore.finish_reasons import Ending, classify_finish_reason
 from evalcore.formats import JsonFields
 from evalcore.path_names import TableName
-from evalcore.records import TokenCount
+from evalcore.records import WholeNumber
 from evalcore.scales import FROM_0_TO_1, ScoreScale
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
@@ -63,11 +63,11 @@ class UsageRow:
     method: str
     id: str
     epoch: int | None
-    prompt_tokens: TokenCount | None
+    prompt_tokens: WholeNumber | None
     """Includes tokens from a cache."""
-    completion_tokens: TokenCount | None
+    completion_tokens: WholeNumber | None
     """Includes those of the reasoning."""
-    reasoning_tokens: TokenCount | None
+    reasoning_tokens: WholeNumber | None
     run: str | None = None
 
 

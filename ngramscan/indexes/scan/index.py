@@ -37,6 +37,7 @@ from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.messages import OptionUse, Text
 from ngramscan.progress import Progress
+from ngramscan.rows import Note
 from ngramscan.statistics.estimates import Estimate
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         )
         self._measure(results)
         self._counted |= {query: (number, results) for number, query in enumerate(queries)}
-        asked_at, note = now(), self._note(results)
+        asked_at, notes = now(), self._notes(results)
         occurrences = self._totals([counts.occurrences for counts in results])
         documents = self._totals([counts.documents for counts in results])
         no_total = self._total({})
@@ -133,7 +134,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
                 occurrences=occurrences.get(number, no_total),
                 documents=documents.get(number, no_total),
                 asked_at=asked_at,
-                note=note,
+                notes=notes,
             )
             for number, query in enumerate(queries)
         ]
@@ -151,7 +152,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
             partial(excerpt_pieces, sought=sought), partial(excerpt_piece, sought=sought)
         )
         self._measure(results)
-        self._note(results)
+        self._notes(results)
         return list(dict.fromkeys(part for found in results for part in found.parts))
 
     def _measure(self, results: Sequence[Counts | Found]) -> None:
@@ -267,16 +268,17 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         return estimate_total(self._sample, list(per_file.values()))
 
     def _query_count(
-        self, query: str, occurrences: Estimate, documents: Estimate, asked_at: str, note: str
+        self,
+        query: str,
+        occurrences: Estimate,
+        documents: Estimate,
+        asked_at: str,
+        notes: Sequence[Note],
     ) -> QueryCount:
         sample = self._sample
-        only_of_documents = "" if occurrences.note else documents.note
-        notes = [
-            sample.description if sample else "",
-            occurrences.note,
-            only_of_documents and f"documents: {only_of_documents}",
-            note,
-        ]
+        on_intervals = occurrences.note
+        if documents.note and not on_intervals:
+            on_intervals = f"documents: {documents.note}"
         return QueryCount(
             query=query,
             occurrences=round(occurrences.value),
@@ -285,10 +287,14 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
             asked_at=asked_at,
             occurrences_estimate=occurrences if sample else None,
             documents_estimate=documents if sample else None,
-            note="; ".join(filter(None, notes)),
+            notes=(
+                *([Note(sample.description, "index")] if sample else []),
+                *([Note(on_intervals, "query")] if on_intervals else []),
+                *notes,
+            ),
         )
 
-    def _note(self, results: Sequence[Counts | Found]) -> str:
+    def _notes(self, results: Sequence[Counts | Found]) -> list[Note]:
         """Return how the counts differ from those of all text as it is; say what was skipped."""
         notes = []
         if self._options.ignore_case:
@@ -301,7 +307,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
             if skipped != self._said:  # a corpus is read several times for some questions
                 self._run.progress.notice(f"{self.name}: {skipped}")
                 self._said = skipped
-        return "; ".join(notes)
+        return [Note(text, "index") for text in notes]
 
 
 def _skipped(results: Sequence[Counts | Found], without: str = "") -> str:

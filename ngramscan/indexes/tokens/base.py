@@ -2,7 +2,7 @@
 
 A phrase is other tokens after a space than at the beginning of a line. Both n-grams are asked for;
 within other words and beside other punctuation it may be yet other tokens. So the count is a lower
-bound of the string's occurrences, and never shares a column with those.
+bound of the string's occurrences, and is never added to them: rows say their unit.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from ngramscan.indexes.base import (
     Segment,
     WindowFailure,
 )
+from ngramscan.rows import Note, join_notes
 
-LOWER_BOUND = "token n-grams: a lower bound of the string's occurrences"
+LOWER_BOUND = Note("token n-grams: a lower bound of the string's occurrences", "general")
 SPACE_MARK = "▁ (U+2581)"
 """SentencePiece writes it in the place of a space, so to it the two are the same."""
 MOST_TOKENS = 10_000
@@ -81,7 +82,12 @@ class TokenOccurrences:
     source: CountSource
     asked_at: str
     """ISO 8601, UTC."""
-    note: str = ""
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def note(self) -> str:
+        """The notes as one text."""
+        return join_notes(self.notes)
 
     @property
     def forms(self) -> tuple[Form, ...]:
@@ -181,10 +187,11 @@ class MatchesTokens(Protocol):
         """Return the occurrences of some matches, which are in no longer one, by texts."""
 
 
-def read_alike(words: Iterable[str]) -> str:
+def read_alike(words: Iterable[str]) -> list[Note]:
     """Return the note of a query that has the tokens of other texts, too; empty: it has none."""
     joined = ", ".join(words)
-    return joined and f"the tokenizer reads {joined}; such texts are counted, too"
+    text = f"the tokenizer reads {joined}; such texts are counted, too"
+    return [Note(text, "index")] if joined else []
 
 
 def is_token_level(index: Index) -> TypeGuard[TokenIndex]:
@@ -202,7 +209,7 @@ def as_count(found: TokenOccurrences | QueryFailure) -> QueryCount | QueryFailur
         documents=None,
         source=found.source,
         asked_at=found.asked_at,
-        note="; ".join(filter(None, (LOWER_BOUND, found.note))),
+        notes=(LOWER_BOUND, *found.notes),
     )
 
 

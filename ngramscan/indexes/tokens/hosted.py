@@ -71,13 +71,16 @@ from ngramscan.indexes.tokens.replies import (
     read_total,
 )
 from ngramscan.matching import least_distance
+from ngramscan.rows import Note
 
 _SEPARATOR = 65535
 """The id of the separator in indexes of 16 bits; in others it is a token like any other."""
 _REQUESTS_PER_LOOKUP, _REQUESTS_PER_WINDOW = 3, 2
 """At most: both n-grams of a text, and what the second one is; a document with either n-gram, or
 with and without it."""
-_MERGED = "only after a space: at the beginning of a line, the newline is in the first token"
+_MERGED = Note(
+    "only after a space: at the beginning of a line, the newline is in the first token", "index"
+)
 
 T = TypeVar("T")
 
@@ -205,7 +208,7 @@ class HostedTokenIndex(MatchesTokens):
     def _look_up(self, query: str) -> Questions[TokenOccurrences]:
         check_query(query)
         asked: list[tuple[CountSource, str]] = []
-        notes: list[str] = []
+        notes: list[Note] = []
 
         def note(answer: Answer[T]) -> T:
             asked.append(answer[1:])
@@ -214,7 +217,7 @@ class HostedTokenIndex(MatchesTokens):
         def of_text(reply: Reply) -> Form:
             check_names(reply, query)
             if " " in query and SPACE_MARK[0] in str(reply.get("tokens")):
-                notes.append(read_alike([f"{SPACE_MARK} as a space"]))
+                notes.extend(read_alike([f"{SPACE_MARK} as a space"]))
             return self._form(reply)
 
         def of_tokens(reply: Reply) -> Form:
@@ -240,7 +243,7 @@ class HostedTokenIndex(MatchesTokens):
             at_line=at_line,
             source=source,
             asked_at=max(asked_at for _, asked_at in asked),
-            note="; ".join(dict.fromkeys(notes)),
+            notes=tuple(dict.fromkeys(notes)),
         )
         self._found[query] = found
         return found

@@ -48,6 +48,7 @@ from ngramscan.indexes.tokens.base import (
     token_places,
 )
 from ngramscan.progress import Progress
+from ngramscan.rows import Note
 
 _SEEN = 100_000
 """Tokens of a document that are seen on each side of an occurrence."""
@@ -119,15 +120,14 @@ class TokenFolderIndex(Locates, MatchesTokens):
         ranks = iter(self._folder.find([ids for forms in known.values() for ids in forms]))
         for query, all_ids in known.items():
             after_space, *others = [Form(ids, _segments(next(ranks))) for ids in all_ids]
-            notes = self._note(query, all_ids[0]), read_alike(self._alike(query, all_ids[0]))
-            note = "; ".join(filter(None, notes))
+            alike = read_alike(self._alike(query, all_ids[0]))
             yield TokenOccurrences(
                 query,
                 after_space=after_space,
                 at_line=next(iter(others), None),
                 source="tokens",
                 asked_at=now(),
-                note=note,
+                notes=(*self._notes(query, all_ids[0]), *alike),
             )
 
     def cost_of_matches(self, _: Sequence[str]) -> Cost:
@@ -167,13 +167,14 @@ class TokenFolderIndex(Locates, MatchesTokens):
             raise InputError(repr(query), problem)
         return forms
 
-    def _note(self, query: str, ids: Sequence[int]) -> str:
+    def _notes(self, query: str, ids: Sequence[int]) -> Iterator[Note]:
         """Say if the tokens are those of another text, as a tokenizer may change or drop signs."""
         content = self._tokenizer.content(ids)
-        if query.encode() in content:
-            is_lead = self._tokenizer.lead and query.encode().startswith(self._tokenizer.lead)
-            return "the beginning of a document counts as a space" if is_lead else ""
-        return f"counted as {content.decode(errors='replace').strip()!r}, as the tokenizer reads it"
+        if query.encode() not in content:
+            read = content.decode(errors="replace").strip()
+            yield Note(f"counted as {read!r}, as the tokenizer reads it", "index")
+        elif self._tokenizer.lead and query.encode().startswith(self._tokenizer.lead):
+            yield Note("the beginning of a document counts as a space", "index")
 
     def _alike(self, query: str, ids: Sequence[int]) -> Iterator[str]:
         """Yield what a text can have in the place of the query's signs, with the same tokens.

@@ -93,6 +93,31 @@ class Rule:
         return {verdict: (low, high) for verdict, (low, high) in ranges.items() if low <= high}
 
 
+@dataclass(frozen=True, slots=True)
+class DescribedRule:
+    """A rule as rows record it, without its other choices."""
+
+    name: str
+    window: str
+    """The length of its windows: `50 characters`."""
+
+
+def read_described(description: str) -> DescribedRule | None:
+    """Return the rule that `Rule.described` described; None: it is none of ours."""
+    name, _, choices = description.partition(": ")
+    width, _, others = choices.partition(" ")
+    unit, _, where = others.partition(" ")
+    is_ours = name in _RULES or _is_ngram(name)
+    if not (is_ours and width.isdecimal() and unit in {"characters", "bytes", "words"} and where):
+        return None
+    return DescribedRule(name, f"{width} {unit}")
+
+
+def _is_ngram(name: str) -> bool:
+    prefix, _, length = name.partition("-")
+    return prefix == "ngram" and length.isdecimal()
+
+
 _SEARCHED = {"alphanumeric": "letters and digits alone", "words": "words in lower case"}
 _RULES = {
     rule.name: rule

@@ -28,7 +28,7 @@ def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
     names_shown = [label, series] if series != label and plot.series not in plot.label else [label]
     head = ", ".join(filter(None, names_shown))
     value = value_text(row.get(plot.value), unit)
-    parts = [f"{plot.columns[plot.value].heading} {value}", _limits(row, plot.limits, unit)]
+    parts = [f"{plot.heading} {value}", _limits(row, plot.limits, unit)]
     if plot.across:
         column = plot.columns[plot.across]
         across = column.unit_in([row])
@@ -72,7 +72,7 @@ def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) 
 
 def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Point]) -> str:
     """Return the name of an axis of values; for differences, with the level of the intervals."""
-    name = plot.columns[plot.value].heading
+    name = plot.heading
     if unit == "points":
         name = f"{name}, percentage points"
     level = _level(rows, points) if any(plot.sides) else ""

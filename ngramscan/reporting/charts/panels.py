@@ -46,20 +46,30 @@ def draw(results: Results, setting: Setting = ON_A_PAGE) -> list[Figure]:
     """
     kind = results.kind
     if kind.name == "totals":
-        return draw_totals(results.rows, setting)
+        in_bytes, _ = _by_unit(results.rows)
+        return draw_totals(in_bytes, setting)
     # Those of all models together come first.
     rows = sorted(results.rows, key=lambda row: row.get("model") != ALL)
     figures: list[Figure] = []
     for plot in kind.plots:
         if plot.value in _MEASURES:
-            figures += draw_counts(rows, setting, _MEASURES[plot.value])
+            in_bytes, in_tokens = _by_unit(rows)
+            figures += draw_counts(in_bytes, setting, _MEASURES[plot.value])
+            has_limits = any(_limits(row, plot) for row in in_tokens)
+            over_tokens = replace(plot, value_name=f"token {plot.heading}", has_limits=has_limits)
+            figures += _draw(replace(results, rows=in_tokens), over_tokens, in_tokens, setting)
         elif plot.across == _STEPS:
             figures += _draw_shares(results, plot, rows, setting)
         else:
-            # A row may be about bytes or about tokens, and lacks the values of the other.
             members = _drawable(rows, plot) if len(kind.plots) > 1 else rows
             figures += _draw(results, plot, members, setting)
     return figures
+
+
+def _by_unit(rows: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    """Return the rows of bytes, and those of tokens, which are in figures of their own."""
+    in_tokens = [row for row in rows if row.get("unit") == "tokens"]
+    return [row for row in rows if row.get("unit") != "tokens"], in_tokens
 
 
 def _draw_shares(
@@ -101,7 +111,7 @@ def _draw(results: Results, plot: Plot, rows: Sequence[Row], setting: Setting) -
     figures = []
     for key, members in [*panels.items()][: setting.most_panels]:
         named = [_short_rule(name, column) for name, column in zip(key, plot.panel, strict=True)]
-        title = " · ".join([results.kind.title, *filter(None, named), *pair])
+        title = " · ".join([results.title, *filter(None, named), *pair])
         figures.append(_figure(title, plot, members, style_of, domain, setting))
     if len(panels) > setting.most_panels:
         remark = f" The other {len(panels) - setting.most_panels:,} figures are left out."
@@ -234,9 +244,8 @@ def _figure(
     absent = f"no {plot.columns[plot.series].heading}"
     is_named = plot.series not in plot.label and len(styles) > 1
     names = [(name or absent, styles[name]) for name in present] if is_named else []
-    value_name = plot.columns[plot.value].heading
     panel = Panel(
-        summarise(title, value_name, points, axis),
+        summarise(title, plot.heading, points, axis),
         axis_name(plot, unit, largest, points),
         axis,
         points,

@@ -42,9 +42,7 @@ _ABOUT = ("index", "rule", "score_rule", "estimator", "source", "test", "seed", 
 """Columns that say how rows were made."""
 _MEASURES = {
     "occurrences": "number of occurrences",
-    "token_occurrences": "number of occurrences over tokens",
     "documents": "number of documents",
-    "token_documents": "number of documents over tokens",
     "eta": "share of windows that occur",
     "tau": "Kendall's tau",
 }

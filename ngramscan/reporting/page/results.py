@@ -15,6 +15,7 @@ from ngramscan.errors import InputError
 from ngramscan.reading.row_files import Table, decoded_as, name_of, read_table
 from ngramscan.reading.streams import read_bytes, unpacked_path
 from ngramscan.reporting.kinds import all_kinds, kind_of
+from ngramscan.reporting.older_rows import complete_older, refuse_older_tokens
 from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
 from ngramscan.rows import RowKind
 
@@ -42,6 +43,15 @@ class Results:
     is_changed: bool = False
     """Whether the file has changed since that run wrote it."""
 
+    @property
+    def title(self) -> str:
+        """The title of its kind, and the units of its rows if any are of tokens."""
+        units = {row.get("unit") for row in self.rows}
+        if "unit" not in self.kind.if_absent or "tokens" not in units:
+            return self.kind.title
+        named = "over tokens" if len(units) == 1 else "over bytes and over tokens"
+        return f"{self.kind.title}, {named}"
+
 
 def read_results(table: Table) -> Results:
     """Read the rows of a file; an InputError says that no command of ours writes such rows."""
@@ -49,6 +59,7 @@ def read_results(table: Table) -> Results:
     stream = read_table(table)
     first = [*islice(stream, MOST_ROWS)]
     left_out = sum(1 for _ in stream)
+    refuse_older_tokens(table, [row for _, row in first])
     kind = _kind(name, first[0][1])
     for place, row in first:
         if lacking := kind.marks - row.keys():
@@ -58,7 +69,7 @@ def read_results(table: Table) -> Results:
     every_column = (*columns, *sorted(kind.may_lack.difference(columns)))
     rows = [
         {column: _value(row.get(column), column, kind, place) for column in every_column}
-        for place, row in first
+        for place, row in complete_older(kind, first)
     ]
     # A pipe can't be read twice.
     is_file = isinstance(table, str | Path) and Path(table).is_file()

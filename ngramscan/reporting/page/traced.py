@@ -25,7 +25,7 @@ _Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class SpanNote:
     """The note about a span."""
 
     text: str
@@ -41,7 +41,7 @@ class TracedText:
     name: str
     summary: str
     parts: Sequence[Part]
-    notes: Sequence[Note]
+    notes: Sequence[SpanNote]
     """One for each span."""
     is_masked: Sequence[bool]
     """Whether all words of a span are in the question or prompt, too."""
@@ -129,7 +129,7 @@ def _mark(place: str, name: str, output: str, rows: Sequence[_Row]) -> TracedTex
     )
 
 
-def _note(row: _Row, unit: str, is_whole: bool) -> Note:
+def _note(row: _Row, unit: str, is_whole: bool) -> SpanNote:
     """Return the note about a span; if it is cut by the next one, with its whole text."""
     occurrences, documents = row["occurrences"], row.get("documents")
     unknown = "an unknown number of occurrences"
@@ -143,4 +143,4 @@ def _note(row: _Row, unit: str, is_whole: bool) -> Note:
         facts.append(f"overlaps the next one; whole: “{shortened(row['text'])}”")
     name, url = source_of(row["metadata"]) if row.get("metadata") else ("", "")
     example = name or ("" if row["document"] is None else f"document {row['document']}")
-    return Note(visible_line("; ".join(facts)), visible_line(shortened(example)), url)
+    return SpanNote(visible_line("; ".join(facts)), visible_line(shortened(example)), url)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from ngramscan.messages import counted
+from ngramscan.prevalence.contamination.rules import read_described
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.sentences.differences import DifferenceWords, Verbs
 from ngramscan.reporting.sentences.names import corpus, named, short_rule
@@ -19,9 +19,6 @@ from ngramscan.reporting.sentences.shares import (
     share_of,
     share_text,
 )
-
-_RULE = re.compile(r"(mini|gpt4|gpt4-stripped|gpt3|palm|ngram-\d+): (\d+ \w+) .*", re.DOTALL)
-"""A rule as rows record it: its name, the width of a window, and its choices."""
 
 
 def say_entries(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -59,13 +56,13 @@ def _how_many(rows: Sequence[Row]) -> str:
 def _occurs(rule: object, corpus: str, n: int) -> str:
     """Return the predicate of dirty questions, with the rule."""
     s = "s" if n < 2 else ""
-    parsed = _RULE.fullmatch(str(rule))
-    if not parsed:
+    described = read_described(str(rule))
+    if described is None:
         return f"{'is' if n < 2 else 'are'} dirty in {corpus} (rule {named(rule)})"
-    name, width = parsed[1], parsed[2]
+    name, width = described.name, described.window
     if name == "gpt3":
         return f"share{s} {width} in a row with {corpus} (rule {name})"
-    if name.startswith("gpt4"):
+    if name in {"gpt4", "gpt4-stripped"}:
         return f"share{s} a random part of {width} with {corpus} (rule {name})"
     extent = "for the most part" if name == "palm" else "almost whole"
     return f"occur{s} in {corpus} {extent} (rule {name})"

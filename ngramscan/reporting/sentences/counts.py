@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from ngramscan.messages import counted
 from ngramscan.reporting.sentences.names import corpus, quoted
-from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, number
+from ngramscan.reporting.sentences.phrases import (
+    Row,
+    group_rows,
+    known_rows,
+    number,
+    select_unit,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.snapshots import times_of
 from ngramscan.reporting.summaries.numbers import LEAST_BYTES
@@ -18,11 +24,12 @@ _MOST_NAMED = 2
 
 def say_counts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `count`."""
-    if of_bytes := known_rows(rows, "occurrences"):
+    known = known_rows(rows, "occurrences")
+    if of_bytes := select_unit(known, "bytes"):
         yield _say_most_frequent(of_bytes)
         yield from _say_snapshots(of_bytes)
         yield from _say_absent(of_bytes)
-    if of_tokens := known_rows(rows, "token_occurrences"):
+    if of_tokens := select_unit(known, "tokens"):
         yield _say_tokens(of_tokens)
 
 
@@ -91,7 +98,10 @@ def _say_most_frequent(rows: Sequence[Row]) -> Sentence:
         if without := len(by_index) - len(occurring):
             others = "the other" if without == 1 and len(by_index) == 2 else number(without)
             text += f"; {others} {'has' if without == 1 else 'have'} none of them"
-    return Sentence(f"{text}.", is_finding=True, has_interval="[" in amounts)
+    # Where rates can be compared, only their extremes are named.
+    listed_places = [] if _has_extremes(places) else places[:_MOST_NAMED]
+    has_interval = any(row.get("occurrences_low") is not None for row in listed_places)
+    return Sentence(f"{text}.", is_finding=True, has_interval=has_interval)
 
 
 def equals(value: float, rows: Sequence[Row], column: str) -> str:
@@ -106,7 +116,7 @@ def _occurrences(row: Row) -> float:
 
 def _amounts(rows: Sequence[Row]) -> str:
     """Return how often a phrase occurs: the extremes of its rates, or its first counts."""
-    if len(rows) > 1 and len(with_rates(rows)) == len(rows):
+    if _has_extremes(rows):
         most = max(rows, key=lambda row: row["per_gigabyte"])
         least = min(rows, key=lambda row: row["per_gigabyte"])
         if most["per_gigabyte"] == least["per_gigabyte"]:
@@ -118,6 +128,11 @@ def _amounts(rows: Sequence[Row]) -> str:
     return " and ".join(
         f"{_amount(row)} in {corpus(row.get('index'))}" for row in rows[:_MOST_NAMED]
     )
+
+
+def _has_extremes(rows: Sequence[Row]) -> bool:
+    """Tell whether a phrase has several rates, all of which say something."""
+    return len(rows) > 1 and len(with_rates(rows)) == len(rows)
 
 
 def _amount(row: Row) -> str:
@@ -186,8 +201,8 @@ def _say_tokens(rows: Sequence[Row]) -> Sentence:
     """Say which n-grams of tokens are the most frequent in the first index."""
     index = rows[0].get("index")
     first = [row for row in rows if row.get("index") == index]
-    largest = max(first, key=lambda row: row["token_occurrences"])
-    n = largest["token_occurrences"]
+    largest = max(first, key=_occurrences)
+    n = largest["occurrences"]
     text = "once" if n == 1 else f"{number(n)} times"
     if (rate := largest.get("per_million_tokens")) is not None:
         text += f", {number(rate)} per million tokens"

@@ -4,70 +4,81 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ngramscan.indexes.base import Unit
 from ngramscan.messages import counted
 from ngramscan.reporting.sentences.counts import corpora, equals, phrase_of
 from ngramscan.reporting.sentences.names import corpus
-from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, number
+from ngramscan.reporting.sentences.phrases import (
+    UNITS,
+    Row,
+    group_rows,
+    known_rows,
+    number,
+    select_unit,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
 from ngramscan.reporting.sentences.totals import LEAST_DOCUMENTS
 
-_OF_TOKENS = "token_"
 _SAMPLED = "files"
 
 
 def say_documents(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `docnorm`."""
-    for prefix in ("", _OF_TOKENS):
-        counted = known_rows(rows, f"{prefix}documents")
-        if counted and not any(row[f"{prefix}documents"] for row in counted):
-            yield _say_none(counted, prefix)
+    for unit in UNITS:
+        in_unit = select_unit(rows, unit)
+        counted = known_rows(in_unit, "documents")
+        if counted and not any(row["documents"] for row in counted):
+            yield _say_none(counted, unit)
         elif counted:
-            largest = _largest(counted, prefix)
-            yield _say_largest(largest, counted, prefix)
-            yield from _say_elsewhere(largest, counted, prefix)
-        yield from _say_two_estimates(rows, prefix)
+            largest = _largest(counted)
+            yield _say_largest(largest, counted, unit)
+            yield from _say_elsewhere(largest, counted)
+        yield from _say_two_estimates(in_unit)
     yield from _say_partly(rows)
 
 
-def _say_none(rows: Sequence[Row], prefix: str) -> Sentence:
+def _say_none(rows: Sequence[Row], unit: Unit) -> Sentence:
     """Say that no document has any phrase."""
     phrases, indexes = group_rows(rows, "pattern"), group_rows(rows, "index")
     where = corpora(len(indexes)) if len(indexes) > 1 else corpus(rows[0].get("index"))
-    negation = "As n-grams of tokens, no" if prefix else "No"
+    negation = "As n-grams of tokens, no" if unit == "tokens" else "No"
     phrase = f"any of {counted(len(phrases), 'phrase')}"
     if len(phrases) == 1:
         phrase = phrase_of(rows[0], "pattern")
     return Sentence(f"{negation} document of {where} has {phrase}.", is_finding=True)
 
 
-def _largest(rows: Sequence[Row], prefix: str) -> Row:
+def _largest(rows: Sequence[Row]) -> Row:
     """Return the phrase in most documents of the first corpus."""
     index = rows[0].get("index")
     first = [row for row in rows if row.get("index") == index]
-    return max(first, key=lambda row: row[f"{prefix}documents"])
+    return max(first, key=lambda row: row["documents"])
 
 
-def _say_largest(row: Row, rows: Sequence[Row], prefix: str) -> Sentence:
+def _say_largest(row: Row, rows: Sequence[Row], unit: Unit) -> Sentence:
     """Say how many documents contain a phrase, of how many, and how often each does."""
     subject = phrase_of(row, "pattern")
-    if prefix:
+    if unit == "tokens":
         subject = f"As n-grams of tokens, {subject}"
-    text = f"{subject} is in {_among(row, rows, prefix)}"
-    rate = _with_limits(row, f"{prefix}documents_per_million")
-    if rate and _is_large(row, prefix):
+    text = f"{subject} is in {_among(row, rows)}"
+    rate = _with_limits(row, "documents_per_million")
+    columns = ["documents", "occurrences_per_document"]
+    if rate and _is_large(row):
+        columns.append("documents_per_million")
         text += f", {rate} in a million"
-    frequency = _with_limits(row, f"{prefix}occurrences_per_document")
+    frequency = _with_limits(row, "occurrences_per_document")
     if frequency:
         times = "once" if frequency == "1" else f"{frequency} times"
         text += f"; a document that has it has it {times}"
-    if prefix:
+    if unit == "tokens":
         text += ": lower bounds of the documents with the string"
-    return Sentence(f"{text}.", is_finding=True, has_interval="[" in text)
+    has_interval = any(_has_interval(row, column) for column in columns)
+    return Sentence(f"{text}.", is_finding=True, has_interval=has_interval)
 
 
-def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
+def _among(row: Row, rows: Sequence[Row]) -> str:
     """Return the number of documents with a phrase, as the most of all phrases."""
-    name, where = f"{prefix}documents", corpus(row.get("index"))
+    name, where = "documents", corpus(row.get("index"))
     in_index = [candidate for candidate in rows if candidate.get("index") == row.get("index")]
     if len(in_index) == 1:
         return f"{_with_limits(row, name)} documents of {where}"
@@ -76,10 +87,10 @@ def _among(row: Row, rows: Sequence[Row], prefix: str) -> str:
     return f"{_with_limits(row, name)} documents of {where}, the most of {phrases}"
 
 
-def _is_large(row: Row, prefix: str) -> bool:
+def _is_large(row: Row) -> bool:
     """Tell whether a rate per million documents is meaningful: the corpus is not small."""
-    rate = row.get(f"{prefix}documents_per_million")
-    return not rate or row[f"{prefix}documents"] / rate * 1e6 >= LEAST_DOCUMENTS
+    rate = row.get("documents_per_million")
+    return not rate or row["documents"] / rate * 1e6 >= LEAST_DOCUMENTS
 
 
 def _with_limits(row: Row, name: str) -> str:
@@ -89,18 +100,24 @@ def _with_limits(row: Row, name: str) -> str:
         return ""
     if low is None and row.get("estimator") == _SAMPLED:
         return f"about {number(value)}"
-    if low is None or low == value == high:
+    if low is None or not _has_interval(row, name):
         return number(value)
     return f"{number(value)} [{number(low)}, {'no limit' if high is None else number(high)}]"
 
 
-def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
+def _has_interval(row: Row, name: str) -> bool:
+    """Tell whether a value has limits, which are in brackets; an exact one has none."""
+    value, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    return value is not None and low is not None and not low == value == high
+
+
+def _say_elsewhere(largest: Row, rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say in which corpora a phrase is in the most and the fewest documents per million."""
-    name = f"{prefix}documents_per_million"
+    name = "documents_per_million"
     places = [
         row
         for row in known_rows(rows, name)
-        if row.get("pattern") == largest.get("pattern") and _is_large(row, prefix)
+        if row.get("pattern") == largest.get("pattern") and _is_large(row)
     ]
     if len(group_rows(places, "index")) < 2:
         return
@@ -112,13 +129,14 @@ def _say_elsewhere(largest: Row, rows: Sequence[Row], prefix: str) -> Iterator[S
     text = f"{phrase_of(largest, 'pattern')} is in the largest share of documents,"
     text += f" {first}, and in the smallest, {_with_limits(least, name)}, in"
     text += f" {corpus(least.get('index'))}"
-    yield Sentence(f"{text}.", is_finding=True, has_interval="[" in text)
+    has_interval = any(_has_interval(row, name) for row in (most, least))
+    yield Sentence(f"{text}.", is_finding=True, has_interval=has_interval)
 
 
-def _say_two_estimates(rows: Sequence[Row], prefix: str) -> Iterator[Sentence]:
+def _say_two_estimates(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Give both estimates of a phrase's documents, if truncated documents matter."""
-    lower, upper = (f"{prefix}documents_{end}_estimate" for end in ("lower", "upper"))
-    unknown = [row for row in rows if row.get(f"{prefix}documents") is None]
+    lower, upper = "documents_lower_estimate", "documents_upper_estimate"
+    unknown = [row for row in rows if row.get("documents") is None]
     estimates = known_rows(known_rows(unknown, lower), upper)
     if not estimates:
         return

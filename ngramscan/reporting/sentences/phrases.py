@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ngramscan.indexes.base import Unit
 from ngramscan.messages import counted
 from ngramscan.reporting.layout import cell, p_text, percent
 from ngramscan.reporting.sentences.sentence import Sentence
@@ -21,6 +22,8 @@ ALPHA = 0.05
 """The familywise level of a page: at most one in twenty has a false claim."""
 _QUOTED = re.compile("“[^”]*”")
 _MOST_LISTED = 6
+UNITS: tuple[Unit, ...] = ("bytes", "tokens")
+"""Numbers of different units are in tables and sentences of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +104,11 @@ def p_of(p: float) -> str:
 def known_rows(rows: Iterable[Row], column: str) -> list[Row]:
     """Return the rows with a value in a column."""
     return [row for row in rows if row.get(column) is not None]
+
+
+def select_unit(rows: Iterable[Row], unit: Unit) -> list[Row]:
+    """Return the rows with numbers in a unit; rows without one are of bytes."""
+    return [row for row in rows if (row.get("unit") or "bytes") == unit]
 
 
 def group_rows(rows: Iterable[Row], *columns: str) -> dict[tuple[Any, ...], list[Row]]:

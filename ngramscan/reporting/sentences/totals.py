@@ -10,26 +10,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ngramscan.indexes.base import Unit
 from ngramscan.messages import counted
 from ngramscan.prevalence.several_corpora import is_one_corpus
-from ngramscan.prevalence.totals import ESTIMATED
 from ngramscan.reporting.sentences.counts import corpora
 from ngramscan.reporting.sentences.names import corpus, named, quoted
-from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, listed, number
+from ngramscan.reporting.sentences.phrases import (
+    UNITS,
+    Row,
+    group_rows,
+    known_rows,
+    listed,
+    number,
+    select_unit,
+)
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _ALL_TIERS = "T1+T2"
 _MOST_SHARES, _MOST_NAMED = 3, 2
-_COMPARED: Mapping[str, tuple[str, str]] = {
-    "ratio_of_unions": ("phrases are", "as frequent as"),
-    "ratio_of_documents": ("phrases are in", "as many documents as"),
-    "token_ratio_of_documents": ("n-grams of tokens are in", "as many documents as"),
+_COMPARED: Mapping[tuple[Unit, str], tuple[str, str]] = {
+    ("bytes", "ratio_of_unions"): ("phrases are", "as frequent as"),
+    ("bytes", "ratio_of_documents"): ("phrases are in", "as many documents as"),
+    ("tokens", "ratio_of_documents"): ("n-grams of tokens are in", "as many documents as"),
 }
-"""Words on a ratio of two methods: those before the ratio, and those after it."""
-_PER_MILLION = ("documents_per_million", "token_documents_per_million")
+"""Words on a ratio of two methods, by its unit: those before the ratio, and those after it."""
+_PER_MILLION = "documents_per_million"
 LEAST_DOCUMENTS = 1_000
 """Minimum documents of a corpus for a meaningful rate per million."""
-_PER_PHRASE = ("ratio_of_geometric_means", "token_ratio_of_geometric_means")
+_PER_PHRASE = "ratio_of_geometric_means"
 
 
 def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -49,7 +57,7 @@ def say_totals(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
 def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
     """Yield the totals of corpora; those of one kind of phrases only if there are no others."""
     of_corpora = [row for row in rows if is_one_corpus(row.get("index"))]
-    names = ("index", "tiers", "method", "versus")
+    names = ("index", "unit", "tiers", "method", "versus")
     for group in group_rows(of_corpora, *names).values():
         # The kind of the whole list is that of all its statistics, known or not.
         whole_kind = min(str(row.get("kind") or "") for row in group)
@@ -75,26 +83,39 @@ def _of_tiers(row: Row) -> str:
 
 def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say how two methods compare in the first corpus, and how far the others differ."""
-    for statistic in _COMPARED:
-        ratios = known_rows([row for row in rows if row["statistic"] == statistic], "value")
+    for (unit, statistic), words in _COMPARED.items():
+        in_unit = select_unit(rows, unit)
+        ratios = _with_value(in_unit, statistic)
         if not ratios:
             continue
         index = ratios[0].get("index")
         first = [row for row in ratios if row.get("index") == index]
         by_method = [*group_rows(first, "method").values()]
         by_method.sort(key=lambda group: -max(row["value"] for row in group))
-        text_of_methods = "; ".join(_of_method(statistic, group) for group in by_method)
+        text_of_methods = "; ".join(_of_method(words, group) for group in by_method)
         if not any(row["value"] for row in first):
             text_of_methods = f"N{text_of_methods.removeprefix('n')}"
-        per_phrase = _in_short(rows, index)
+        per_phrase = _in_short(in_unit, index)
         text = f"{text_of_methods} in {corpus(index)} ({_of_tiers(ratios[0])}){per_phrase}."
-        yield Sentence(text, is_finding=True, has_interval="[" in text)
+        # No ratio is given for a method that occurs nowhere, and none for exactly once.
+        has_interval = any(
+            _has_interval(row) and bool(_times(row))
+            for group in by_method
+            if any(row["value"] for row in group)
+            for row in group
+        )
+        yield Sentence(text, is_finding=True, has_interval=has_interval)
         yield from _say_elsewhere(first, [row for row in ratios if row.get("index") != index])
 
 
-def _of_method(statistic: str, rows: Sequence[Row]) -> str:
+def _with_value(rows: Sequence[Row], statistic: str) -> list[Row]:
+    """Return the totals of one statistic that have a value."""
+    return known_rows([row for row in rows if row["statistic"] == statistic], "value")
+
+
+def _of_method(words: tuple[str, str], rows: Sequence[Row]) -> str:
     """Return how one method compares with each other one."""
-    subject, compared = _COMPARED[statistic]
+    subject, compared = words
     if not any(row["value"] for row in rows):
         where = " in the sample" if any(is_estimated(row) for row in rows) else ""
         return f"none of {_name(rows[0]['method'])}'s {subject.split(' ')[0]} occurs{where}"
@@ -121,7 +142,7 @@ def _times(row: Row) -> str:
 
 def is_estimated(row: Row) -> bool:
     """Tell whether a total is one of estimated counts."""
-    return ESTIMATED in str(row.get("note") or "")
+    return bool(row.get("estimated"))
 
 
 def _name(method: object) -> str:
@@ -130,9 +151,14 @@ def _name(method: object) -> str:
 
 def _ratio(row: Row) -> str:
     low, high, value = row.get("low"), row.get("high"), row["value"]
-    if low is None or low == high:
+    if low is None or not _has_interval(row):
         return f"about {number(value)}" if is_estimated(row) else number(value)
     return f"{number(value)} [{number(low)}, {'no limit' if high is None else number(high)}]"
+
+
+def _has_interval(row: Row) -> bool:
+    """Tell whether a total has limits, which are in brackets; an exact one has none."""
+    return row.get("low") is not None and row["low"] != row.get("high")
 
 
 def _say_elsewhere(first: Sequence[Row], rows: Sequence[Row]) -> Iterator[Sentence]:
@@ -186,22 +212,23 @@ def _is_beyond(row: Row, is_above: bool) -> bool:
 
 def _say_per_million(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say how many of a million documents of the first corpus have a phrase of each method."""
-    for statistic in _PER_MILLION:
-        rates = known_rows([row for row in rows if row["statistic"] == statistic], "value")
+    for unit in UNITS:
+        in_unit = select_unit(rows, unit)
+        rates = _with_value(in_unit, _PER_MILLION)
         index = rates[0].get("index") if rates else None
         first = [row for row in rates if row.get("index") == index and row["value"] > 0]
-        if not first or _documents_of(first[0], rows) < LEAST_DOCUMENTS:
+        if not first or _documents_of(first[0], in_unit) < LEAST_DOCUMENTS:
             continue
         by_rate = sorted(first, key=lambda row: -row["value"])
-        is_of_tokens = statistic.startswith("token")
-        have_one = "have an n-gram of tokens" if is_of_tokens else "have a phrase"
+        have_one = "have an n-gram of tokens" if unit == "tokens" else "have a phrase"
         texts = [
             f"{_ratio(row)} {have_one if place == 0 else 'one'} of {_name(row.get('method'))}"
             for place, row in enumerate(by_rate[:_MOST_SHARES])
         ]
         where = f"Per million documents of {corpus(index)} ({_of_tiers(first[0])})"
         text = f"{where}, {listed(texts)}."
-        yield Sentence(text, is_finding=True, has_interval="[" in text)
+        has_interval = any(_has_interval(row) for row in by_rate[:_MOST_SHARES])
+        yield Sentence(text, is_finding=True, has_interval=has_interval)
 
 
 def _documents_of(rate: Row, rows: Sequence[Row]) -> float:
@@ -209,9 +236,8 @@ def _documents_of(rate: Row, rows: Sequence[Row]) -> float:
     names = ("index", "method", "kind")
     counts = [
         row["value"]
-        for row in known_rows(rows, "value")
-        if f"{row['statistic']}_per_million" == rate["statistic"]
-        and all(row.get(name) == rate.get(name) for name in names)
+        for row in _with_value(rows, "documents")
+        if all(row.get(name) == rate.get(name) for name in names)
     ]
     return counts[0] / rate["value"] * 1e6 if counts else 0.0
 
@@ -220,17 +246,18 @@ def _documents_of(rate: Row, rows: Sequence[Row]) -> float:
 
 
 def _say_per_phrase(rows: Sequence[Row]) -> Iterator[Sentence]:
-    for statistic in _PER_PHRASE:
-        ratios = known_rows([row for row in rows if row["statistic"] == statistic], "value")
+    for unit in UNITS:
+        ratios = _with_value(select_unit(rows, unit), _PER_PHRASE)
         if not ratios:
             continue
         row = ratios[0]
-        basis = "over n-grams of tokens" if statistic.startswith("token") else "per phrase"
+        basis = "over n-grams of tokens" if unit == "tokens" else "per phrase"
         pair = f"{_name(row.get('method'))} : {_name(row.get('versus'))}"
         ratio_text = f"The ratio of geometric means, {basis}, {pair} is {_ratio(row)}"
         ratio_text += f" in {corpus(row.get('index'))} ({_of_tiers(row)})"
         text = f"{ratio_text}{_judged(ratios)}."
-        yield Sentence(text, is_finding="[" in text, has_interval="[" in text)
+        has_interval = _has_interval(row)
+        yield Sentence(text, is_finding=has_interval, has_interval=has_interval)
 
 
 def _in_short(rows: Sequence[Row], index: object) -> str:
@@ -238,7 +265,7 @@ def _in_short(rows: Sequence[Row], index: object) -> str:
     ratios = [
         row
         for row in known_rows(rows, "low")
-        if row["statistic"] in _PER_PHRASE and row.get("index") == index
+        if row["statistic"] == _PER_PHRASE and row.get("index") == index
     ]
     if not ratios or not all(_has_one(row) for row in ratios):
         return ""
@@ -285,7 +312,7 @@ def largest_share(of_one: Mapping[str, Row]) -> float | None:
 def _say_largest(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say which phrase makes most of each method's occurrences in the first corpus."""
     texts: dict[object, list[str]] = {}
-    single = [row for row in rows if row.get("versus") is None]
+    single = [row for row in select_unit(rows, "bytes") if row.get("versus") is None]
     for (index, method), group in group_rows(single, "index", "method").items():
         of_one = {str(row["statistic"]): row for row in group}
         share, phrase = largest_share(of_one), of_one.get("largest_pattern_share", {}).get("note")

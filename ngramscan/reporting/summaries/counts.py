@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell
-from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
+from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows, select_unit
 from ngramscan.reporting.summaries.names import ShortNames, short_names
 from ngramscan.reporting.summaries.numbers import (
     LEAST_BYTES,
@@ -61,7 +61,8 @@ class Phrase:
 
 def summarize_counts(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     """Return the phrases × corpora, most frequent first, with separate tables for tokens."""
-    of_bytes, of_tokens = known_rows(rows, "occurrences"), known_rows(rows, "token_occurrences")
+    counted = known_rows(rows, "occurrences")
+    of_bytes, of_tokens = select_unit(counted, "bytes"), select_unit(counted, "tokens")
     tables = _tables_of_bytes(of_bytes, most) if of_bytes else []
     if of_tokens and most:
         tables.append(_table_of_tokens(of_tokens, most))
@@ -72,7 +73,7 @@ def _table_of_tokens(rows: Sequence[Row], most: int) -> SummaryTable:
     if has_all(rows, "per_million_tokens"):
         unit = ScaledUnit("per million tokens", 1.0)
         return _phrase_table(rows, "per_million_tokens", unit, most, f"{_TOKENS} {unit.name}")
-    return _phrase_table(rows, "token_occurrences", ScaledUnit("", 1.0), most, _TOKENS)
+    return _phrase_table(rows, "occurrences", ScaledUnit("", 1.0), most, _TOKENS)
 
 
 def has_all(rows: Sequence[Row], column: str) -> bool:

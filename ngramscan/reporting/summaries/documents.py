@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ngramscan.indexes.base import Unit
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, with_interval
-from ngramscan.reporting.sentences.phrases import Row, group_rows, known_rows
+from ngramscan.reporting.sentences.phrases import (
+    UNITS,
+    Row,
+    group_rows,
+    known_rows,
+    select_unit,
+)
 from ngramscan.reporting.sentences.totals import LEAST_DOCUMENTS
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
@@ -16,14 +23,15 @@ from ngramscan.reporting.summaries.numbers import (
     short_number,
 )
 from ngramscan.reporting.summaries.table import SummaryTable
-from ngramscan.reporting.summaries.totals import TotalsByList, lists_of, without_others
+from ngramscan.reporting.summaries.totals import TotalsByList, indexes_of, lists_of, without_others
 
 _PLAIN = ScaledUnit("", 1.0)
 _PER_MILLION = ScaledUnit("per million documents", 1.0)
 _PER_BILLION = ScaledUnit("per billion documents", 1000.0)
 _EACH = "times in each"
 """The column of occurrences per document, which a phrase without documents lacks."""
-TOKENS = "token_"
+_DOCUMENTS, _RATE = "documents", "documents_per_million"
+"""Columns of rows, and statistics of totals."""
 _SAMPLED = "files"
 """The estimator for a sample of a corpus's files."""
 
@@ -31,10 +39,10 @@ _SAMPLED = "files"
 def summarize_documents(rows: Sequence[Row], most: int) -> list[SummaryTable]:
     """Return the phrases × corpora, those in most documents first; tables for tokens follow."""
     tables = []
-    for prefix in ("", TOKENS):
-        of_unit = [row for row in rows if row.get(f"{prefix}occurrences") is not None]
-        if of_unit and most:
-            tables.append(_table(of_unit, prefix, most))
+    for counted_in in UNITS:
+        in_unit = select_unit(known_rows(rows, "occurrences"), counted_in)
+        if in_unit and most:
+            tables.append(_table(in_unit, counted_in, most))
     return tables
 
 
@@ -44,34 +52,32 @@ def documents_unit(per_million: Iterable[float | None]) -> ScaledUnit:
     return _PER_MILLION if largest >= 1 or largest == 0 else _PER_BILLION
 
 
-def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
+def _table(rows: Sequence[Row], counted_in: Unit, most: int) -> SummaryTable:
     phrases = [*group_rows(rows, "method", "tier", "pattern").values()]
     is_plain = not any(row.get("method") for row in rows)
     listed = phrases
     if not is_plain or len(phrases) > most:
-        occurring = [group for group in phrases if _sum_of(group, prefix)]
-        listed = sorted(occurring, key=lambda group: -_sum_of(group, prefix))[:most]
+        occurring = [group for group in phrases if _sum_of(group)]
+        listed = sorted(occurring, key=lambda group: -_sum_of(group))[:most]
     columns: dict[str, list[str]] = {"phrase": [str(group[0].get("pattern")) for group in listed]}
     if not is_plain:
         columns["method"] = [cell(group[0].get("method")) for group in listed]
         columns["tier"] = [cell(group[0].get("tier")) for group in listed]
     n_texts = len(columns)
     left_out = [group for group in phrases if group not in listed]
-    nowhere = sum(not _sum_of(group, prefix) for group in left_out)
+    nowhere = sum(not _sum_of(group) for group in left_out)
     note = left_out_note(len(left_out), nowhere, is_all=not listed)
     if len(group_rows(rows, "index")) == 1:
-        columns |= _columns_of_one([group[0] for group in listed], rows, prefix)
+        columns |= _columns_of_one([group[0] for group in listed], rows, counted_in)
         note = _with_bounds(note, columns)
         return SummaryTable(columns, Layout(n_texts, frozenset({"phrase"})), note=note)
     names = short_names(row.get("index") for row in rows)
-    value, unit = _value_of(rows, prefix)
+    value, unit = _value_of(rows)
     for index, short in names.short.items():
-        columns[short] = [
-            _in_index(group, index, value, unit, f"{prefix}documents") for group in listed
-        ]
+        columns[short] = [_in_index(group, index, value, unit) for group in listed]
     note = _with_bounds(note, columns)
     title = f"Documents with a phrase {unit.name}".rstrip()
-    if prefix:
+    if counted_in == "tokens":
         title = f"Documents with its n-grams of tokens {unit.name}".rstrip()
     layout = Layout(
         n_texts,
@@ -83,55 +89,49 @@ def _table(rows: Sequence[Row], prefix: str, most: int) -> SummaryTable:
     return SummaryTable(columns, layout, names.note, note)
 
 
-def _sum_of(group: Sequence[Row], prefix: str) -> float:
+def _sum_of(group: Sequence[Row]) -> float:
     """Return the documents of a phrase in all corpora; of two estimates, the upper one."""
-    return sum(
-        row.get(f"{prefix}documents") or row.get(f"{prefix}documents_upper_estimate") or 0
-        for row in group
-    )
+    return sum(row.get(_DOCUMENTS) or row.get("documents_upper_estimate") or 0 for row in group)
 
 
-def _value_of(rows: Sequence[Row], prefix: str) -> tuple[str, ScaledUnit]:
+def _value_of(rows: Sequence[Row]) -> tuple[str, ScaledUnit]:
     """Return the column to show: documents per million if all corpora have a known size."""
-    rate = f"{prefix}documents_per_million"
-    counts = known_rows(rows, f"{prefix}documents")
-    is_known = len(counts) == len(rows) and all(row.get(rate) is not None for row in counts)
-    sizes = [row[f"{prefix}documents"] / row[rate] * 1e6 for row in counts if row.get(rate)]
+    counts = known_rows(rows, _DOCUMENTS)
+    is_known = len(counts) == len(rows) and all(row.get(_RATE) is not None for row in counts)
+    sizes = [row[_DOCUMENTS] / row[_RATE] * 1e6 for row in counts if row.get(_RATE)]
     if counts and is_known and min(sizes, default=LEAST_DOCUMENTS) >= LEAST_DOCUMENTS:
-        return rate, documents_unit(row[rate] for row in counts)
-    return f"{prefix}documents", _PLAIN
+        return _RATE, documents_unit(row[_RATE] for row in counts)
+    return _DOCUMENTS, _PLAIN
 
 
-def _in_index(
-    group: Sequence[Row], index: str, value: str, unit: ScaledUnit, documents: str
-) -> str:
+def _in_index(group: Sequence[Row], index: str, value: str, unit: ScaledUnit) -> str:
     row = next((row for row in group if str(row.get("index")) == index), None)
     if row is None:
         return UNKNOWN
     if row.get(value) is not None:
-        text = cell(row[value]) if value == documents else short_number(row[value] * unit.factor)
+        text = cell(row[value]) if value == _DOCUMENTS else short_number(row[value] * unit.factor)
         return f"{_sign(row)}{text}"
-    if value != documents:
+    if value != _DOCUMENTS:
         return UNKNOWN
-    upper = row.get(f"{documents}_upper_estimate")
+    upper = row.get("documents_upper_estimate")
     return UNKNOWN if upper is None else f"≤{short_count(upper)}"
 
 
 def _columns_of_one(
-    listed: Sequence[Row], rows: Sequence[Row], prefix: str
+    listed: Sequence[Row], rows: Sequence[Row], counted_in: Unit
 ) -> dict[str, list[str]]:
     """Return the columns of a single corpus, with intervals."""
-    rate, unit = _value_of(rows, prefix)
+    rate, unit = _value_of(rows)
+    occurrences = "occurrences" if counted_in == "bytes" else "token occurrences"
     columns = {
-        f"{prefix}occurrences": [
-            f"{_sign(row)}{cell(row.get(f'{prefix}occurrences'))}" for row in listed
-        ],
-        f"{prefix}documents": [interval_of(row, f"{prefix}documents", _PLAIN) for row in listed],
+        occurrences: [f"{_sign(row)}{cell(row.get('occurrences'))}" for row in listed],
+        "documents": [interval_of(row, _DOCUMENTS, _PLAIN) for row in listed],
     }
     if unit.name:
         columns[unit.name] = [interval_of(row, rate, unit, short_number) for row in listed]
-    column = f"{prefix}occurrences_per_document"
-    columns[_EACH] = [interval_of(row, column, _PLAIN, short_number) for row in listed]
+    columns[_EACH] = [
+        interval_of(row, "occurrences_per_document", _PLAIN, short_number) for row in listed
+    ]
     return columns
 
 
@@ -162,34 +162,32 @@ def _scaled(value: float, unit: ScaledUnit) -> float:
 
 def summarize_document_totals(rows: Sequence[Row]) -> list[SummaryTable]:
     """Return the methods × tiers × corpora: documents, per million where all sizes are known."""
-    lists, tables = lists_of(rows), []
-    for prefix in ("", TOKENS):
-        statistic = f"{prefix}documents"
-        of_unit = [
+    tables = []
+    for counted_in in UNITS:
+        lists = lists_of(select_unit(rows, counted_in))
+        in_unit = [
             index
-            for index in dict.fromkeys(index for by_index in lists.values() for index in by_index)
-            if any(statistic in by_index.get(index, {}) for by_index in lists.values())
+            for index in indexes_of(lists)
+            if any(_DOCUMENTS in by_index.get(index, {}) for by_index in lists.values())
         ]
         indexes = [
             index
-            for index in of_unit
-            if any(_is_known(by_index.get(index, {}).get(statistic)) for by_index in lists.values())
+            for index in in_unit
+            if any(
+                _is_known(by_index.get(index, {}).get(_DOCUMENTS)) for by_index in lists.values()
+            )
         ]
         if indexes:
-            is_rate = _have_rates(lists, indexes, statistic)
-            column = f"{statistic}_per_million" if is_rate else statistic
-            table = _table_of_methods(lists, column, indexes, is_rate)
-            tables.append(without_others(table, of_unit, indexes, "documents of whole methods"))
+            table = _table_of_methods(lists, counted_in, indexes)
+            tables.append(without_others(table, in_unit, indexes, "documents of whole methods"))
     return tables
 
 
-def _have_rates(lists: TotalsByList, indexes: Sequence[str], statistic: str) -> bool:
+def _have_rates(lists: TotalsByList, indexes: Sequence[str]) -> bool:
     """Tell whether all corpora have meaningful rates: no size is unknown or small."""
     for index in indexes:
         of_index = [by_index.get(index, {}) for by_index in lists.values()]
-        pairs = [
-            (totals.get(statistic), totals.get(f"{statistic}_per_million")) for totals in of_index
-        ]
+        pairs = [(totals.get(_DOCUMENTS), totals.get(_RATE)) for totals in of_index]
         upper = [(_upper(total), _upper(rate)) for total, rate in pairs]
         sizes = [total / rate * 1e6 for total, rate in upper if total and rate]
         # Without any document, the size is unknown.
@@ -214,8 +212,10 @@ def _is_known(row: Row | None) -> bool:
 
 
 def _table_of_methods(
-    lists: TotalsByList, statistic: str, indexes: Sequence[str], is_rate: bool
+    lists: TotalsByList, counted_in: Unit, indexes: Sequence[str]
 ) -> SummaryTable:
+    is_rate = _have_rates(lists, indexes)
+    statistic = _RATE if is_rate else _DOCUMENTS
     cells = {
         index: [by_index.get(index, {}).get(statistic) for by_index in lists.values()]
         for index in indexes
@@ -243,7 +243,7 @@ def _table_of_methods(
             for by_index in lists.values()
         ]
         columns[_EACH] = [_total(row, 1.0, True, short_number) for row in per_document]
-    of_what = "n-grams of tokens" if statistic.startswith(TOKENS) else "any phrase"
+    of_what = "n-grams of tokens" if counted_in == "tokens" else "any phrase"
     title = f"Documents with {of_what} of a method {unit.name}".rstrip()
     headed = frozenset() if with_limits else frozenset(names.short.values())
     layout = Layout(2, title=title, names=headed)

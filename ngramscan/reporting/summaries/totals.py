@@ -10,7 +10,7 @@ from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.prevalence.totals import ESTIMATED
 from ngramscan.reporting.layout import UNKNOWN, Columns, Layout, cell, with_interval
 from ngramscan.reporting.sentences.counts import corpora
-from ngramscan.reporting.sentences.phrases import Row, group_rows, listed
+from ngramscan.reporting.sentences.phrases import Row, group_rows, listed, select_unit
 from ngramscan.reporting.sentences.totals import is_estimated, largest_share
 from ngramscan.reporting.summaries.names import short_names
 from ngramscan.reporting.summaries.numbers import (
@@ -29,7 +29,7 @@ _MOST_RATIOS = 2
 _MOST_LOST = 3
 """More corpora without counts are not named."""
 _GEOMETRIC = "ratio_of_geometric_means"
-_TOKEN_SUM, _TOKEN_RATE = "token_sum_of_pattern_counts", "token_sum_per_million_tokens"
+_TOKEN_SUM, _TOKEN_RATE = "sum_of_pattern_counts", "sum_per_million_tokens"
 OfOne = dict[str, Row]
 """The totals of one method and its tiers in one corpus, by their statistics."""
 TotalsByList = dict[tuple[str, str], dict[str, OfOne]]
@@ -37,21 +37,30 @@ TotalsByList = dict[tuple[str, str], dict[str, OfOne]]
 
 def summarize_totals(rows: Sequence[Row], _most: int) -> list[SummaryTable]:
     """Return the methods × tiers × corpora; for a single corpus, also ratios of two methods."""
-    lists = lists_of(rows)
-    all_indexes = dict.fromkeys(index for by_index in lists.values() for index in by_index)
-    indexes = [index for index in all_indexes if has_values(lists, index)]
-    of_tokens = [index for index in indexes if _has(lists, index, _TOKEN_SUM)]
-    of_bytes = [index for index in indexes if index not in of_tokens]
+    in_bytes, in_tokens = select_unit(rows, "bytes"), select_unit(rows, "tokens")
+    lists_of_bytes, lists_of_tokens = lists_of(in_bytes), lists_of(in_tokens)
+    of_bytes, of_tokens = counted_indexes(lists_of_bytes), counted_indexes(lists_of_tokens)
     tables = []
     if len(of_bytes) == 1:
-        tables.append(_table_of_one(lists, of_bytes[0]))
-        ratios = ratios_of(rows, of_bytes[0])
+        tables.append(_table_of_one(lists_of_bytes, of_bytes[0]))
+        ratios = ratios_of(in_bytes, of_bytes[0])
         tables += [_table_of_ratios(ratios)] if ratios else []
     elif of_bytes:
-        tables.append(_table_of_bytes(lists, of_bytes))
+        tables.append(_table_of_bytes(lists_of_bytes, of_bytes))
     if of_tokens:
-        tables.append(_table_of_tokens(lists, of_tokens))
-    return [without_others(table, all_indexes, indexes) for table in tables]
+        tables.append(_table_of_tokens(lists_of_tokens, of_tokens))
+    all_indexes = dict.fromkeys([*indexes_of(lists_of_bytes), *indexes_of(lists_of_tokens)])
+    return [without_others(table, all_indexes, [*of_bytes, *of_tokens]) for table in tables]
+
+
+def indexes_of(lists: TotalsByList) -> list[str]:
+    """Return all corpora of some totals, in their order."""
+    return [*dict.fromkeys(index for by_index in lists.values() for index in by_index)]
+
+
+def counted_indexes(lists: TotalsByList) -> list[str]:
+    """Return the corpora with any known total."""
+    return [index for index in indexes_of(lists) if has_values(lists, index)]
 
 
 def has_values(lists: TotalsByList, index: str) -> bool:

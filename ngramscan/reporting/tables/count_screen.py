@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 
@@ -30,15 +29,13 @@ _FEW = 12
 """Phrases without a method in one corpus that are shown with all that is known of them."""
 
 
-def has_count_screen(counting: CountResult[Any]) -> bool:
+def has_count_screen(counting: CountResult) -> bool:
     """Tell whether counts have a screen of their own; few phrases in one corpus are one."""
     is_plain = not any(row.method for row in counting.rows)
     return not (is_plain and len(counting.sizes) == 1 and len(counting.rows) <= _FEW)
 
 
-def print_count_screen(
-    console: Console, counting: CountResult[Any], totals: Sequence[Total]
-) -> None:
+def print_count_screen(console: Console, counting: CountResult, totals: Sequence[Total]) -> None:
     """Print which methods and phrases occur how often, corpora side by side."""
     if not has_count_screen(counting):
         print_count(console, counting, totals)
@@ -46,12 +43,12 @@ def print_count_screen(
     print_screen(_screen(counting, totals), console)
 
 
-def _screen(counting: CountResult[Any], totals: Sequence[Total]) -> Screen:
+def _screen(counting: CountResult, totals: Sequence[Total]) -> Screen:
     rows = [record_of(row) for row in counting.rows]
     sums = [record_of(total) for total in totals]
     indexes = [name for name in counting.sizes if any(row["index"] == name for row in rows)]
     asked = [query.text for query in counting.queries]
-    notes = parts.notes_by_unit(counting.rows)
+    notes = parts.describe_notes(counting.rows, counting.notes)
     notes += parts.describe_lost_phrases(counting.missing, asked, counting.rows)
     if not sums:  # their table names the corpora without counts
         notes += parts.describe_lost_indexes(counting.rows, counting.sizes)
@@ -71,7 +68,7 @@ def _screen(counting: CountResult[Any], totals: Sequence[Total]) -> Screen:
     )
 
 
-def _more(counting: CountResult[Any], totals: Sequence[Total], n_indexes: int) -> str:
+def _more(counting: CountResult, totals: Sequence[Total], n_indexes: int) -> str:
     """Return what else there is, and how to see it."""
     phrases = counted(len({row.pattern for row in counting.rows}), "phrase")
     where = " in each corpus" if n_indexes > 1 else ""

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from operator import attrgetter
-from typing import Any
 
 from rich.console import Console
 
+from ngramscan.indexes.base import Unit
 from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow
 from ngramscan.prevalence.docnorm_totals import DocnormTotal
-from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.layout import Layout, cell, percent, print_columns
 from ngramscan.reporting.tables import parts
 
@@ -19,6 +17,7 @@ _TOTALS = {
     "documents (union)": "documents",
     "per document": "occurrences_per_document",
 }
+_TOKEN_TOTALS = {"documents (union)": "documents"}
 FOOTNOTES = {
     "combined": "documents: occurrences times the mean of 1 / (occurrences in the document of a"
     " draw); where only a part of a document was seen, times the share of draws that are the first"
@@ -37,61 +36,57 @@ WHY_DRAWN = (
     " elsewhere they are estimated"
 )
 _UNIONS = "unions: documents with at least one pattern of the method"
-GENERAL = ("fewer than", "only", "ASCII", "at most")
-"""How the parts of a note begin that hold for more than its row."""
 
 
-def print_docnorm(norming: DocnormResult[Any], console: Console) -> None:
+def print_docnorm(norming: DocnormResult, console: Console) -> None:
     """Print the documents of each index, and the totals and ratios of its methods."""
-    of_tokens = [row for row in norming.rows if isinstance(row, TokenDocnormRow)]
-    of_bytes = [row for row in norming.rows if isinstance(row, DocnormRow)]
-    used = _print_unit(console, norming, of_bytes, "")
-    if of_bytes and of_tokens:
+    units = parts.group_by(norming.rows, "unit")
+    used = _print_unit(console, norming, units.get("bytes", []), "bytes")
+    if len(units) > 1:
         console.print()
-    _print_unit(console, norming, of_tokens, "token_", said=used)
-    if of_bytes and of_tokens:
+    _print_unit(console, norming, units.get("tokens", []), "tokens", said=used)
+    if len(units) > 1:
         parts.print_notes(console, parts.BYTES_AND_TOKENS)
 
 
 def _print_unit(
     console: Console,
-    norming: DocnormResult[Any],
-    rows: Sequence[Any],
-    prefix: str,
+    norming: DocnormResult,
+    rows: Sequence[DocnormRow],
+    unit: Unit,
     said: Collection[str] = (),
 ) -> set[str]:
     """Print what was counted in one unit; return the estimators, of which some are `said`."""
     for index, of_index in parts.print_indexes(console, norming.sizes, rows):
-        _print_rows(console, of_index, prefix)
+        _print_rows(console, of_index, unit)
         totals = [total for total in norming.totals if total.index == index]
-        shown = {"documents (union)": f"{prefix}documents"} if prefix else _TOTALS
         optional = ("occurrences (union)", "per document")
+        shown = _TOTALS if unit == "bytes" else _TOKEN_TOTALS
         parts.print_totals(console, "Totals", totals, shown, optional=optional, show=_show_total)
-        ratios = {"documents": f"{prefix}ratio_of_documents"}
+        ratios = {"documents": "ratio_of_documents"}
         parts.print_totals(console, "Ratios", totals, ratios, show=_show_total)
     used = {row.estimator for row in rows}
     parts.print_notes(console, *(FOOTNOTES[name] for name in FOOTNOTES if name in used - {*said}))
     if used - {"exact", "files"}:
         seed = next(row.seed for row in rows if row.seed is not None)
         drawn = f"intervals: 95%; drawn at random with seed {seed}; {_UNIONS}"
-        if prefix:
+        if unit == "tokens":
             drawn = f"intervals: 95%; drawn with seed {seed}"
         parts.print_notes(console, drawn, WHY_DRAWN)
-    notes = dict.fromkeys(part for row in rows for part in row.note.split("; "))
-    general = (*GENERAL, "token", "counted as") if prefix else GENERAL
-    parts.print_notes(console, *(note for note in notes if note.startswith(general)))
+    indexes = parts.group_by(rows, "index")
+    notes = parts.describe_shared_notes({index: norming.notes.get(index, ()) for index in indexes})
+    parts.print_notes(console, *notes)
     return used
 
 
-def _print_rows(console: Console, rows: Sequence[Any], unit: str = "") -> None:
-    """Print the documents of patterns; `unit` is `token_` where n-grams of tokens were counted."""
-    documents, rates = zip(*(_show_documents(row, unit) for row in rows), strict=True)
-    occurrences = f"{unit}occurrences"
+def _print_rows(console: Console, rows: Sequence[DocnormRow], unit: Unit) -> None:
+    """Print the documents of patterns, or of their n-grams of tokens."""
+    occurrences = "occurrences" if unit == "bytes" else "token occurrences"
     columns = {
         **parts.pattern_columns(rows, "pattern"),
-        occurrences: [cell(getattr(row, occurrences)) for row in rows],
-        "documents": [*documents],
-        "per document": [*rates],
+        occurrences: [cell(row.occurrences) for row in rows],
+        "documents": [_show_documents(row) for row in rows],
+        "per document": [_show_rate(row) for row in rows],
     }
     if any(row.draws for row in rows):
         columns["draws"] = [cell(row.draws) for row in rows]
@@ -103,18 +98,26 @@ def _print_rows(console: Console, rows: Sequence[Any], unit: str = "") -> None:
     print_columns(console, columns, layout)
 
 
-def _show_documents(row: object, unit: str) -> tuple[str, str]:
-    """Return the documents of a row and the occurrences per document, with limits."""
-    names = [f"{unit}documents", f"{unit}occurrences_per_document"]
-    if getattr(row, names[0]) is not None:
-        shown = [parts.interval(row, name) for name in names]
-        documents, rate = ("≈" * text.endswith("(no interval)") + text for text in shown)
-        return documents, rate
-    occurrences = getattr(row, f"{unit}occurrences")
-    lower, upper = attrgetter(f"{names[0]}_lower_estimate", f"{names[0]}_upper_estimate")(row)
-    rates = occurrences / upper, occurrences / lower if lower else None
-    limits = [attrgetter(f"{name}_low", f"{name}_high")(row) for name in names]
-    return parts.two_estimates(lower, upper, *limits[0]), parts.two_estimates(*rates, *limits[1])
+def _show_documents(row: DocnormRow) -> str:
+    """Return the documents of a row, with limits; of two estimates, both."""
+    limits = row.documents_low, row.documents_high
+    if row.documents is not None:
+        shown = parts.interval(row, "documents")
+        return shown if row.documents_low is not None else f"≈{shown}"
+    ends = row.documents_lower_estimate, row.documents_upper_estimate
+    return parts.two_estimates(*ends, *limits)
+
+
+def _show_rate(row: DocnormRow) -> str:
+    """Return the occurrences per document of a row, with limits; of two estimates, both."""
+    limits = row.occurrences_per_document_low, row.occurrences_per_document_high
+    if row.documents is not None:
+        shown = parts.interval(row, "occurrences_per_document")
+        is_sampled = row.occurrences_per_document is not None and limits[0] is None
+        return f"≈{shown}" if is_sampled else shown
+    lower, upper = row.documents_lower_estimate, row.documents_upper_estimate
+    greatest = row.occurrences / lower if lower else None
+    return parts.two_estimates(row.occurrences / upper, greatest, *limits)
 
 
 def _show_total(total: DocnormTotal | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from rich.console import Console
 
@@ -32,13 +31,13 @@ _FEW = 12
 _COUNTED = frozenset({"exact", "files"})
 
 
-def has_docnorm_screen(norming: DocnormResult[Any]) -> bool:
+def has_docnorm_screen(norming: DocnormResult) -> bool:
     """Tell whether documents have a screen of their own; few phrases in one corpus are one."""
     is_plain = not any(row.method for row in norming.rows)
     return not (is_plain and len(norming.sizes) == 1 and len(norming.rows) <= _FEW)
 
 
-def print_docnorm_screen(norming: DocnormResult[Any], console: Console) -> None:
+def print_docnorm_screen(norming: DocnormResult, console: Console) -> None:
     """Print which methods and phrases are in how many documents, corpora side by side."""
     if not has_docnorm_screen(norming):
         print_docnorm(norming, console)
@@ -46,7 +45,7 @@ def print_docnorm_screen(norming: DocnormResult[Any], console: Console) -> None:
     print_screen(_screen(norming), console)
 
 
-def _screen(norming: DocnormResult[Any]) -> Screen:
+def _screen(norming: DocnormResult) -> Screen:
     rows = [record_of(row) for row in norming.rows]
     sums = [record_of(total) for total in norming.totals]
     indexes = [name for name in norming.sizes if any(row["index"] == name for row in rows)]
@@ -55,7 +54,7 @@ def _screen(norming: DocnormResult[Any]) -> Screen:
     def tables(most: int) -> list[SummaryTable]:
         return [*summarize_document_totals(sums), *summarize_documents(rows, most)]
 
-    notes = [_how(rows), *parts.notes_by_unit(norming.rows)]
+    notes = [_how(rows), *parts.describe_notes(norming.rows, norming.notes)]
     if sums and not summarize_document_totals(sums):
         reasons = dict.fromkeys(row["note"] for row in sums if row["statistic"] == "documents")
         notes.append(f"no documents of whole methods: {'; '.join(filter(None, reasons))}")

@@ -33,29 +33,26 @@ class _Measure:
     comments: Sequence[str] = ()
 
 
-def count_tables(rows: Sequence[Any], sizes: Mapping[str, str]) -> list[PaperTable]:
+def count_tables(rows: Sequence[CountRow], sizes: Mapping[str, str]) -> list[PaperTable]:
     """Return one table of the rows over bytes, and one of those over tokens.
 
     `sizes` has the size of each index in words.
     """
-    of_bytes = [row for row in rows if isinstance(row, CountRow)]
-    of_tokens = [row for row in rows if not isinstance(row, CountRow)]
+    of_bytes = [row for row in rows if row.unit == "bytes"]
+    of_tokens = [row for row in rows if row.unit == "tokens"]
     tables = [_table(of_bytes, _OCCURRENCES, sizes)] if of_bytes else []
     return [*tables, _table(of_tokens, _NGRAMS, sizes)] if of_tokens else tables
 
 
-def docnorm_tables(rows: Sequence[Any], sizes: Mapping[str, str]) -> list[PaperTable]:
+def docnorm_tables(rows: Sequence[DocnormRow], sizes: Mapping[str, str]) -> list[PaperTable]:
     """Return one table of the rows over bytes, and one of those over tokens.
 
     `sizes` has the size of each index in words.
     """
-    of_bytes = [row for row in rows if isinstance(row, DocnormRow)]
-    of_tokens = [row for row in rows if not isinstance(row, DocnormRow)]
-    units = {"": of_bytes, "token_": of_tokens}
+    of_bytes = [row for row in rows if row.unit == "bytes"]
+    of_tokens = [row for row in rows if row.unit == "tokens"]
     return [
-        _table(of_unit, _documents(prefix, of_unit), sizes)
-        for prefix, of_unit in units.items()
-        if of_unit
+        _table(in_unit, _documents(in_unit), sizes) for in_unit in (of_bytes, of_tokens) if in_unit
     ]
 
 
@@ -119,11 +116,11 @@ def _estimated(row: CountRow, value: float | None) -> str:
     return f"$\\approx${amount(value)}" if row.estimated and value is not None else amount(value)
 
 
-def _ngrams(row: Any) -> str:
-    return amount(row.token_occurrences)
+def _ngrams(row: CountRow) -> str:
+    return amount(row.occurrences)
 
 
-def _per_million_tokens(row: Any) -> str:
+def _per_million_tokens(row: CountRow) -> str:
     return amount(row.per_million_tokens)
 
 
@@ -147,23 +144,21 @@ _NGRAMS = _Measure(
 # Documents
 
 
-def _documents(prefix: str, rows: Sequence[Any]) -> _Measure:
-    """Return what tables of documents show; `prefix` begins the columns of the rows' unit."""
-    name = f"{prefix}documents"
+def _documents(rows: Sequence[DocnormRow]) -> _Measure:
+    """Return what tables of documents show."""
 
     def show(column: str) -> _Show:
         return lambda row: _interval(row, column)
 
-    per_million, documents = show(f"{name}_per_million"), show(name)
-    occurrences = attrgetter(f"{prefix}occurrences")
+    per_million, documents = show("documents_per_million"), show("documents")
     levels = sorted({row.level for row in rows})
     return _Measure(
         text="pattern",
         alone={
-            "occurrences": lambda row: amount(occurrences(row)),
+            "occurrences": lambda row: amount(row.occurrences),
             "documents": documents,
             "per million documents": per_million,
-            "per document": show(f"{prefix}occurrences_per_document"),
+            "per document": show("occurrences_per_document"),
         },
         has_rate=lambda row: per_million(row) != amount(None),
         rate=("documents per million documents", per_million),

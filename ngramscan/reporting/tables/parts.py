@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from operator import attrgetter
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.console import Console
 
@@ -14,6 +13,7 @@ from ngramscan.indexes.base import IndexSize, QueryFailure
 from ngramscan.indexes.catalog import find_hosted
 from ngramscan.indexes.sizes import size_parts
 from ngramscan.messages import counted
+from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.totals import Total
 from ngramscan.reporting.layout import (
     UNKNOWN,
@@ -23,6 +23,10 @@ from ngramscan.reporting.layout import (
     print_line,
     with_interval,
 )
+from ngramscan.rows import Note
+
+if TYPE_CHECKING:
+    from ngramscan.prevalence.docnorm import DocnormRow  # loads scipy
 
 BYTES_AND_TOKENS = (
     "two kinds of counts, never to be added: occurrences are those of the string,"
@@ -30,6 +34,7 @@ BYTES_AND_TOKENS = (
     " beginning of a line"
 )
 _FEW_INDEXES = 2
+DOUBTFUL = "doubtful: a single file makes up more than a tenth of the estimate"
 Row = TypeVar("Row")
 AnyTotal = TypeVar("AnyTotal", bound=Total)
 
@@ -51,29 +56,47 @@ def describe_few(sizes: Mapping[str, IndexSize], indexes: Sequence[str]) -> list
     return [" · ".join([index, *size_parts(sizes[index])]) for index in indexes]
 
 
-def notes_by_unit(rows: Iterable[Any]) -> list[str]:
-    """Return the notes that all rows of bytes or all rows of tokens share, and how they differ."""
-    of_bytes, of_tokens = list[Any](), list[Any]()
-    for row in rows:
-        (of_tokens if hasattr(row, "token_occurrences") else of_bytes).append(row)
-    notes = [*_shared_notes(of_bytes), *_shared_notes(of_tokens)]
-    return [*notes, BYTES_AND_TOKENS] if of_bytes and of_tokens else notes
+def describe_notes(
+    rows: Iterable[CountRow | DocnormRow], notes: Mapping[str, Sequence[Note]]
+) -> list[str]:
+    """Return what the notes on some rows say, a line each, and how bytes and tokens differ.
+
+    `notes` are those of each index.
+    """
+    units = group_by(rows, "unit")
+    lines = [
+        line
+        for unit in sorted(units)
+        for line in describe_shared_notes(
+            {index: notes.get(index, ()) for index in group_by(units[unit], "index")}
+        )
+    ]
+    return [*lines, BYTES_AND_TOKENS] if len(units) > 1 else lines
 
 
-def _shared_notes(rows: Sequence[Any]) -> list[str]:
-    """Return the notes that all rows share, then those of all rows of single indexes."""
-    shared = _parts_of_all(rows)
-    notes = [*shared]
-    for index, of_index in group_by(rows, "index").items():
-        own = [part for part in _parts_of_all(of_index) if part not in shared]
-        if own:
-            notes.append(f"{index}: {'; '.join(own)}")
-    return notes
+def describe_shared_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
+    """Return the general notes, then those that all indexes share, then those of single ones.
 
-
-def _parts_of_all(rows: Sequence[Any]) -> list[str]:
-    found = Counter(part for row in rows for part in row.note.split("; ") if part)
-    return [part for part, times in found.items() if times == len(rows)]
+    `notes` are those of each index. Notes on single queries are left out: their rows have them.
+    """
+    every = [note for of_index in notes.values() for note in of_index]
+    general = dict.fromkeys(note.text for note in every if note.scope == "general")
+    by_index = {
+        index: [note.text for note in of_index if note.scope == "index"]
+        for index, of_index in notes.items()
+    }
+    shared = dict.fromkeys(
+        text
+        for texts in by_index.values()
+        for text in texts
+        if all(text in others for others in by_index.values())
+    )
+    lines = [*general, *shared]
+    for index, texts in by_index.items():
+        of_one = [text for text in texts if text not in shared]
+        if of_one:
+            lines.append(f"{index}: {'; '.join(of_one)}")
+    return lines
 
 
 def describe_lost_indexes(rows: Sequence[Any], sizes: Mapping[str, IndexSize]) -> list[str]:
@@ -169,7 +192,7 @@ def show_total(total: Total | None) -> str:
     """Return a total with its limits."""
     if total is None or total.value is None:
         return UNKNOWN
-    if total.statistic.endswith("largest_pattern_share"):
+    if total.statistic == "largest_pattern_share":
         return f"{total.note} ({total.value:.0%})"
     if total.level is None:
         return cell(total.value)

@@ -100,6 +100,18 @@ def test_a_number_that_is_no_count_is_refused(count: float, measure: str) -> Non
         linked_from_file(rows, measure=measure)
 
 
+def test_n_grams_of_tokens_are_no_phrases_to_link() -> None:
+    rows = [PatternCount("t", "a", "T1", "ab", 3, unit="tokens")]
+    with pytest.raises(InputError, match="rows with the unit tokens count n-grams of tokens"):
+        evalcore.link(to_frame(rows, PatternCount), "scores.jsonl")
+    of_service = to_frame([replace(rows[0], index="infini-gram:t")], PatternCount)
+    with pytest.raises(InputError, match="no unit, and infini-gram:t may be over tokens"):
+        evalcore.link(of_service.drop(columns="unit"), "scores.jsonl")
+    older = of_service.rename(columns={"occurrences": "token_occurrences"})
+    with pytest.raises(InputError, match="rename token_occurrences to occurrences"):
+        evalcore.link(older, "scores.jsonl")
+
+
 def test_three_methods_have_an_order_in_each_column(tmp_path: Path) -> None:
     pot = replace(COMPARED, treatment="pot", accuracy_treatment=0.4, difference=-0.1)
     path, pots = tmp_path / "ranks.csv", counts("PoT", 1, 2)

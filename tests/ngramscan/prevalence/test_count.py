@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import pytest
+
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import IndexSize, QueryCount, QueryFailure
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.count import CountRow, run_count
 from ngramscan.prevalence.totals import Total, make_totals
+from ngramscan.rows import Note
 from ngramscan.statistics.estimates import Estimate, no_interval
 from tests.support.known_counts import COUNTS, SET, Known
 from tests.support.text_index import TextIndex
@@ -16,6 +19,7 @@ SIZE = IndexSize(documents=2_000_000, bytes=4_000_000_000)
 STEPS = Query("Step by step", Pattern("step by step", "CoT", "T1", "narrative"))
 ROW = CountRow(
     index="mine",
+    unit="bytes",
     method="CoT",
     tier="T1",
     kind="narrative",
@@ -60,20 +64,31 @@ def test_an_index_of_unknown_size_has_no_rates() -> None:
 def test_counts_of_a_sample_have_the_limits_of_their_estimates() -> None:
     occurrences = Estimate(899.6, 700.5, 1100.25, 0.9)
     documents = Estimate(300.2, 250.5, 350.75, 0.9)
-    count = QueryCount("Step by step", 900, 300, "scan", "t", occurrences, documents, "a note")
+    notes = (Note("a note", "index"),)
+    count = QueryCount("Step by step", 900, 300, "scan", "t", occurrences, documents, notes)
     (row,) = run_count([STEPS], [Sampled(count)]).rows
-    assert isinstance(row, CountRow)
     assert (row.occurrences, row.documents, row.estimated) == (900, 300, True)
     assert (row.occurrences_low, row.occurrences_high) == (700.5, 1100.25)
     assert (row.documents_low, row.documents_high) == (250.5, 350.75)
     assert (row.level, row.note, row.source, row.asked_at) == (0.9, "a note", "scan", "t")
 
 
+@pytest.mark.parametrize("column", ["occurrences", "documents"])
+def test_a_row_of_an_interval_that_is_not_trusted_says_so(column: str) -> None:
+    occurrences, documents = (
+        Estimate(9, 5, 20, 0.95, is_trusted=name != column) for name in ("occurrences", "documents")
+    )
+    count = QueryCount("Step by step", 9, 9, "scan", "t", occurrences, documents)
+    (row,) = run_count([STEPS], [Sampled(count)]).rows
+    assert not row.is_trusted
+    (exact,) = run_count([STEPS], [Known("mine", {"Step by step": 900}, SIZE)]).rows
+    assert exact.is_trusted
+
+
 def test_a_sample_without_interval_has_no_level() -> None:
     estimate = no_interval(900, 0.95, "too few files")
     count = QueryCount("Step by step", 900, 900, "scan", "t", estimate, estimate)
     (row,) = run_count([STEPS], [Sampled(count)]).rows
-    assert isinstance(row, CountRow)
     assert (row.estimated, row.occurrences_low, row.level) == (True, None, None)
 
 

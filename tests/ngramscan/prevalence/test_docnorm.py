@@ -30,7 +30,7 @@ def query(text: str, method: str = "A", tier: Tier = "T1") -> Query:
 
 def norm(
     index: TextIndex | ScanIndex, *queries: Query | str, options: DocnormOptions | None = None
-) -> DocnormResult[DocnormRow]:
+) -> DocnormResult:
     asked = [query(text) if isinstance(text, str) else text for text in queries]
     return run_docnorm(asked, [index], options or DocnormOptions())
 
@@ -135,7 +135,7 @@ def test_a_row_of_draws_has_the_mean_of_their_shares() -> None:
     assert row.documents_per_million_high == pytest.approx(high / 250 * 1e6)
 
 
-def total_of(result: DocnormResult[DocnormRow], statistic: str, method: str) -> DocnormTotal:
+def total_of(result: DocnormResult, statistic: str, method: str) -> DocnormTotal:
     (total,) = [
         total for total in result.totals if (total.statistic, total.method) == (statistic, method)
     ]
@@ -232,7 +232,7 @@ def test_a_sample_of_files_has_intervals_or_none(
     assert [total.value is not None for total in documents] == [has_interval] * 2
 
 
-def row_of(result: DocnormResult[DocnormRow], pattern: str) -> DocnormRow:
+def row_of(result: DocnormResult, pattern: str) -> DocnormRow:
     (row,) = [row for row in result.rows if row.pattern == pattern]
     return row
 

@@ -23,7 +23,7 @@ from rich.console import Console
 
 import ngramscan
 from ngramscan.patterns.model import Pattern, Query
-from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, run_docnorm
+from ngramscan.prevalence.docnorm import DocnormResult, run_docnorm
 from ngramscan.prevalence.draws import DocnormOptions
 from ngramscan.reporting.tables import print_docnorm
 from tests.support import oracle
@@ -205,7 +205,7 @@ def test_unions_of_counted_and_drawn_patterns_are_covered(made: Made) -> None:
 def test_documents_of_a_local_index_over_tokens_are_those_of_a_search(made: Made) -> None:
     frame = ngramscan.docnorm(literal=WORDS, index=made.tokens)
     truth = [oracle.union_documents([word], made.texts) for word in WORDS]
-    names = [f"token_documents{end}" for end in ("", "_low", "_high")]
+    names = [f"documents{end}" for end in ("", "_low", "_high")]
     assert [list(frame[name]) for name in names] == [truth] * 3
     assert set(frame["estimator"]) == {"exact"}
     assert "draws" in frame.attrs["left_out"]
@@ -311,7 +311,7 @@ def test_a_server_that_shows_less_says_so(made: Made, served_in_part: str, tmp_p
 # Documents seen in part
 
 
-def norm(*queries: Query) -> DocnormResult[DocnormRow]:
+def norm(*queries: Query) -> DocnormResult:
     """Draw from 300 documents, each cut on both sides of its occurrences."""
     texts = ["." * 1500 + "key word" + "." * 1500 for _ in range(300)]
     return run_docnorm(queries, [TextIndex(texts)], DocnormOptions(draws=100, context=1000))

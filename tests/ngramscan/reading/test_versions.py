@@ -217,7 +217,6 @@ def counts(number: int) -> bytes:
             "query": f"p{n:04}",
             "occurrences": number + n,
             "documents": None,
-            "token_occurrences": None,
             "source": "scan",
             "asked_at": "2026-01-01T00:00:00Z",
         }

@@ -23,7 +23,7 @@ from ngramscan.prevalence.draws import DrawRow
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.results import read_results
-from ngramscan.reporting.rows import Target, to_bytes, to_frame, together
+from ngramscan.reporting.rows import Target, to_bytes, to_frame
 from ngramscan.rows import Plot, RowKind
 from tests.support.row_types import KIND_OF, TYPES, hints_of, numbers_of
 
@@ -85,16 +85,6 @@ def test_no_kind_is_hidden_behind_an_earlier_one() -> None:
         if other is not kind and other.needs <= hints_of(kind.title).keys()
     }
     assert within == {
-        ("Counts, over bytes and over tokens", "Counts"),
-        ("Counts, over bytes and over tokens", "Counts over tokens"),
-        (
-            "Documents with each pattern, over bytes and over tokens",
-            "Documents with each pattern",
-        ),
-        (
-            "Documents with each pattern, over bytes and over tokens",
-            "Documents with each pattern, over tokens",
-        ),
         ("Outputs for a problem, side by side", "Scores of answers"),
         ("Planned comparisons", "Power against the number of problems"),
     }
@@ -149,15 +139,16 @@ def made_value(hint: Any, dice: random.Random) -> Any:
 
 def made_rows(title: str, n: int) -> tuple[list[Any], type[Any]]:
     """Return random rows of a kind, and their type."""
-    dice, types = random.Random(title), TYPES[title]
+    dice, row_type = random.Random(title), TYPES[title]
     rows = []
-    for row_type in types * n:
+    for _ in range(n):
         values = {name: made_value(hint, dice) for name, hint in get_type_hints(row_type).items()}
         if row_type is ScoreRow:
             values |= {"value": dice.choice([0.0, 0.25, 1.0]), "status": "scored"}
+        if "unit" in KIND_OF[title].if_absent:
+            values["unit"] = dice.choice(["bytes", "tokens"])
         rows.append(row_type(**values))
-    found, joined_type = together(rows, types)
-    return list(found), joined_type
+    return rows, row_type
 
 
 def expected(row: Any, name: str, hint: object) -> Any:

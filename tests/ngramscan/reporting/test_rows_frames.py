@@ -50,7 +50,7 @@ def test_no_column_of_a_frame_is_empty_throughout(command: Any, corpus: str) -> 
 
 
 def test_a_file_keeps_the_columns_that_a_frame_leaves_out(tmp_path: Path) -> None:
-    rows = [CountRow("x", None, None, None, "a b", "a b", 1, None, "scan", "2026")]
+    rows = [CountRow("x", "bytes", None, None, None, "a b", "a b", 1, None, "scan", "2026")]
     written = tmp_path / "rows.parquet"
     write_rows(rows, CountRow, choose_target(None, written))
     assert [*pd.read_parquet(written)] == [field.name for field in fields(CountRow)]
@@ -63,7 +63,7 @@ def test_a_frame_without_rows_keeps_all_columns() -> None:
 
 
 def test_what_a_row_always_has_is_never_left_out() -> None:
-    row = CountRow("", "CoT", None, None, "", "", 0, None, "", "")
+    row = CountRow("", "bytes", "CoT", None, None, "", "", 0, None, "", "")
     frame = without_empty_columns(to_frame([row], CountRow), CountRow, {"index", "pattern"})
     assert {"index", "pattern", "method", "occurrences", "estimated"} <= {*frame}
     assert "tier" not in frame

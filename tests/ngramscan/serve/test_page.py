@@ -95,7 +95,7 @@ def test_command_lines_say_what_the_page_says(
                 elif line.startswith("curl"):
                     assert said["count"] == row[0]
                 else:
-                    assert said[0].get("occurrences", said[0].get("token_occurrences")) == row[0]
+                    assert said[0]["occurrences"] == row[0]
 
 
 # --- hostile texts ------------------------------------------------------------------------------

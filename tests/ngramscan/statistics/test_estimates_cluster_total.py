@@ -27,6 +27,7 @@ def test_an_estimate_done_by_hand() -> None:
     assert estimate.high == pytest.approx(150 + per_size * 60 * factor)
     assert estimate.low == pytest.approx(150 + per_size * 60 / factor)
     assert estimate.note == "unreliable interval: one file makes up 12% of the estimate"
+    assert not estimate.is_trusted
 
 
 def test_the_mean_estimate_over_all_equal_samples_is_the_total() -> None:
@@ -136,6 +137,7 @@ def test_few_or_rare_clusters_have_no_interval_and_a_large_one_is_told(
     assert estimate.value == pytest.approx(value)
     assert estimate.note.startswith(note)
     assert bool(estimate.note) == bool(note)
+    assert estimate.is_trusted == (not note.startswith("unreliable"))
     assert (estimate.low is None) == (estimate.high is None) == note.startswith("no interval")
 
 

@@ -113,10 +113,10 @@ def test_every_count_is_exact_though_a_part_of_the_answers_are_faults(
     }
     rows = {(row["index"].rpartition("/")[2], row["query"]): row for row in ran.rows}
     assert len(rows) == len(ran.rows)
-    assert {key: int(row["token_occurrences"]) for key, row in rows.items()} == {
+    assert {key: int(row["occurrences"]) for key, row in rows.items()} == {
         key: sum(of_grams) for key, of_grams in counts.items()
     }
-    assert {key: int(row["token_occurrences_after_space"]) for key, row in rows.items()} == {
+    assert {key: int(row["occurrences_after_space"]) for key, row in rows.items()} == {
         key: of_grams[0] for key, of_grams in counts.items()
     }
 
@@ -134,8 +134,8 @@ def test_no_question_has_an_operator_or_is_asked_twice(tmp_path: Path) -> None:
     assert not [entry for entry in questions if " AND " in entry or " OR " in entry]
     assert [entry for entry in more if entry.get("query") not in PROBES] == []
     assert {row["source"] for row in second.rows} == {"journal"}
-    counts = [row["token_occurrences"] for row in first.rows]
-    assert [row["token_occurrences"] for row in second.rows] == counts
+    counts = [row["occurrences"] for row in first.rows]
+    assert [row["occurrences"] for row in second.rows] == counts
 
 
 def test_a_host_that_goes_on_refusing_is_given_up(tmp_path: Path, opened: Opened) -> None:
@@ -182,7 +182,7 @@ def test_another_index_under_the_same_name_gives_its_own_counts(tmp_path: Path) 
     kept_rows, new_rows, fresh_rows = again.rows, after.rows, fresh.rows
     assert {row["source"] for row in kept_rows} == {"journal"}
     assert {row["source"] for row in new_rows} == {"api"}
-    name = "token_occurrences"
+    name = "occurrences"
     assert [row[name] for row in new_rows] == [row[name] for row in fresh_rows]
     assert [row[name] for row in new_rows] != [row[name] for row in before.rows]
 

@@ -10,7 +10,15 @@ from scipy.stats import chisquare
 
 from ngramscan.errors import InputError
 from ngramscan.matching import normalized
-from ngramscan.prevalence.contamination.rules import Rule, Short, Tail, make_rule, windows_of
+from ngramscan.prevalence.contamination.rules import (
+    DescribedRule,
+    Rule,
+    Short,
+    Tail,
+    make_rule,
+    read_described,
+    windows_of,
+)
 
 ByteOrCharacter = Literal["characters", "bytes"]
 # Characters of one to four bytes, several kinds of blanks, marks that are not letters.
@@ -256,4 +264,23 @@ def test_each_place_is_drawn_as_often_as_any_other() -> None:
     ],
 )
 def test_a_rule_records_all_its_choices(name: str, described: str) -> None:
-    assert make_rule(name).described == described
+    rule = make_rule(name)
+    assert rule.described == described
+    assert read_described(described) == DescribedRule(name, f"{rule.width} {rule.unit}")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "mini",
+        "mini: 50 characters",
+        "mine: 50 characters from each word on",
+        "ngram-: 8 words from each word on",
+        "mini: many characters from each word on",
+        "mini: 50 pages from each word on",
+        "None",
+        "",
+    ],
+)
+def test_the_rule_of_others_is_not_read(text: str) -> None:
+    assert read_described(text) is None

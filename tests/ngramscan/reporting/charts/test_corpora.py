@@ -47,6 +47,7 @@ def row_of(index: str, query: str, occurrences: int, **more: Any) -> CountRow:
     rate = None if size is None else occurrences / size * 1e9
     return CountRow(
         index=index,
+        unit="bytes",
         pattern=query,
         query=query,
         occurrences=occurrences,
@@ -59,7 +60,7 @@ def row_of(index: str, query: str, occurrences: int, **more: Any) -> CountRow:
 
 
 def total_of(index: str, method: str, tier: str, value: float | None) -> Total:
-    return Total(index, tier, method, None, "union_per_gigabyte", value)
+    return Total(index, "bytes", tier, method, None, "union_per_gigabyte", value)
 
 
 def results_of(rows: Sequence[Any]) -> Results:

@@ -28,7 +28,7 @@ from ngramscan.reporting.page.results import Results
 from tests.support.figures import SVG, marks, overlapping, saved, texts_of
 from tests.support.places import ROOT
 
-ROW = CountRow("x", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
+ROW = CountRow("x", "bytes", "ตัวอย่าง", "T1", "narrative", "答え", "答え\n$", 3, None, "s", "t")
 
 
 def test_texts_of_any_script_are_no_warning(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def counts(indexes: int, methods: Sequence[str], patterns: int, estimated: bool)
         n = 0 if draws.random() < 0.2 else int(10 ** draws.uniform(0, 9))
         text = f"pattern $x$ {number} " + "and so on " * draws.randrange(9)
         limits = (n / 2, n * 2.0) if estimated and n else (None, None)
-        keys = (f"index_{index}", method, "T1", "narrative", text, text)
+        keys = (f"index_{index}", "bytes", method, "T1", "narrative", text, text)
         rows.append(CountRow(*keys, n, None, "s", "t", estimated, *limits))
     return rows
 

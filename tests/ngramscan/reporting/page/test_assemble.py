@@ -16,19 +16,7 @@ from tests.support.row_types import numbers_of
     [
         pytest.param("Counts", "occurrences", "number of occurrences", id="occurrences"),
         pytest.param(
-            "Counts over tokens",
-            "token_occurrences",
-            "number of occurrences over tokens",
-            id="occurrences over tokens",
-        ),
-        pytest.param(
             "Documents with each pattern", "documents", "number of documents", id="documents"
-        ),
-        pytest.param(
-            "Documents with each pattern, over tokens",
-            "token_documents",
-            "number of documents over tokens",
-            id="documents over tokens",
         ),
         pytest.param(
             "Contamination of each entry", "eta", "share of windows that occur", id="contamination"

@@ -15,7 +15,9 @@ from ngramscan.prevalence.count import CountRow
 from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.rows import Target, to_bytes, to_frame
 
-COUNTED = CountRow("i", "cot", "T1", None, "42", "007", 5, None, "scan", "2026-01-01T00:00:00Z")
+COUNTED = CountRow(
+    "i", "bytes", "cot", "T1", None, "42", "007", 5, None, "scan", "2026-01-01T00:00:00Z"
+)
 
 
 def test_missing_numbers_are_none_in_every_frame() -> None:

@@ -158,8 +158,8 @@ def said_of(rows: Sequence[dict[str, Any]]) -> list[str]:
         ),
         pytest.param(
             [
-                {"index": "t", "query": "a", "token_occurrences": 9, "per_million_tokens": 1.5},
-                {"index": "t", "query": "b", "token_occurrences": 3, "per_million_tokens": 0.5},
+                counted("t", "a", 9, unit="tokens", per_million_tokens=1.5),
+                counted("t", "b", 3, unit="tokens", per_million_tokens=0.5),
             ],
             [
                 "As n-grams of tokens, “a”, the most frequent of 2 phrases, occurs 9 times,"
@@ -348,7 +348,7 @@ UNION, GEOMETRIC = "ratio_of_unions", "ratio_of_geometric_means"
             id="a ratio without an interval",
         ),
         pytest.param(
-            [total("t", f"token_{GEOMETRIC}", 0.5, tiers="T1")],
+            [total("t", GEOMETRIC, 0.5, tiers="T1", unit="tokens")],
             [
                 "The ratio of geometric means, over n-grams of tokens, F-1 : CoT is 0.5 in t (tier"
                 " T1), without an interval."

@@ -118,7 +118,7 @@ def per_million(value: float, low: float, high: float) -> dict[str, float]:
             id="several with two estimates",
         ),
         pytest.param(
-            [{"index": "t", "pattern": "a", "token_documents": 80, "documents": None}],
+            [{"index": "t", "unit": "tokens", "pattern": "a", "documents": 80}],
             [
                 "As n-grams of tokens, “a” is in 80 documents of t: lower bounds of the documents"
                 " with the string."

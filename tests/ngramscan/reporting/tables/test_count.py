@@ -39,9 +39,9 @@ def test_a_narrow_terminal_loses_columns_and_a_wide_one_has_all() -> None:
 
 
 def test_estimates_with_intervals_leave_room_for_patterns() -> None:
-    keys = ("x", "CoT", "T1", "narrative", "step by step", "step by step")
+    keys = ("x", "bytes", "CoT", "T1", "narrative", "step by step", "step by step")
     limits = (1414.2, 7298.1, 200.0, 300.0)
-    rows = [CountRow(*keys, 1923, 235, "scan", "t", True, *limits, 0.95, "n; unreliable interval")]
+    rows = [CountRow(*keys, 1923, 235, "scan", "t", True, *limits, 0.95, is_trusted=False)]
     console, file = console_of(60)
     print_count(console, CountResult([], rows=rows, sizes={"x": SIZE}), [])
     text = file.getvalue()

@@ -13,7 +13,6 @@ import pytest
 
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.docnorm import DocnormRow
-from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.reporting.tables.paper import count_tables, docnorm_tables
 from tests.support.command import invoke as run
 from tests.support.outputs import write_lines
@@ -24,7 +23,8 @@ LATEX = shutil.which("pdflatex")
 
 def row(index: str, pattern: str, occurrences: int, **others: Any) -> CountRow:
     names = ("CoT", "T1", "narrative") if pattern != "x & y_z%" else ("PoT", "T1", "code")
-    made = CountRow(index, *names, pattern, pattern, occurrences, None, "api", "2026", bytes=BIG)
+    keys = (index, "bytes", *names, pattern, pattern)
+    made = CountRow(*keys, occurrences, None, "api", "2026", bytes=BIG)
     values: dict[str, Any] = {"per_gigabyte": occurrences / 2, **others}
     return replace(made, **values)
 
@@ -33,6 +33,7 @@ def of_documents(index: str, value: int | None, low: int, high: int, million: bo
     rate = 10.0 if million else None
     return DocnormRow(
         index=index,
+        unit="bytes",
         method=None,
         tier=None,
         pattern="step by step",
@@ -106,7 +107,18 @@ def test_one_corpus_has_counts_and_rates_side_by_side() -> None:
 
 def test_tokens_have_a_table_of_their_own() -> None:
     names = (None, None, None, "step by step", "step by step")
-    tokens = TokenCountRow("infini-gram:x", *names, 9, 9, "1 2", 0.00012, "api", "2026")
+    tokens = CountRow(
+        "infini-gram:x",
+        "tokens",
+        *names,
+        occurrences=9,
+        documents=None,
+        source="api",
+        asked_at="2026",
+        occurrences_after_space=9,
+        tokens="1 2",
+        per_million_tokens=0.00012,
+    )
     tables = count_tables([row("x", "step by step", 20), tokens], {})
     last = [cells_of(table.to_latex())[0][-1] for table in tables]
     assert last == ["per GB", "per million tokens"]

@@ -1,5 +1,6 @@
 """First screens of counts that are missing, and of corpora of which a sample was read."""
 
+import csv
 import json
 import re
 from collections.abc import Callable
@@ -213,8 +214,12 @@ def test_totals_of_documents_have_their_rate(here: Path) -> None:
     Path("c.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     given = ("--index", "scan:c.jsonl", "--quiet", "--totals", "totals.csv", "-o", "rows.csv")
     assert invoke("docnorm", "small.yaml", *given).code == 0
-    lines = [line.split(",") for line in Path("totals.csv").read_text().splitlines()]
-    rates = {line[2]: line[5:8] for line in lines if line[4] == "documents_per_million"}
+    rows = csv.DictReader(Path("totals.csv").read_text().splitlines())
+    rates = {
+        row["method"]: [row["value"], row["low"], row["high"]]
+        for row in rows
+        if row["statistic"] == "documents_per_million"
+    }
     assert rates["CoT"] == ["500.0", "500.0", "500.0"]
     assert rates["PoT"] == ["0.0", "0.0", "0.0"]
     page = ngramscan.report("rows.csv", "totals.csv").html

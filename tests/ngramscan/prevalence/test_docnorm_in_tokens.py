@@ -12,13 +12,11 @@ from ngramscan.errors import InputError
 from ngramscan.indexes.base import Place
 from ngramscan.indexes.tokens.base import TokenIndex, TokenOccurrences, TokenWindow, as_text
 from ngramscan.patterns.model import Pattern, Query
-from ngramscan.prevalence.docnorm import DocnormResult, refuse_first, run_docnorm
+from ngramscan.prevalence.docnorm import DocnormResult, DocnormRow, refuse_first, run_docnorm
 from ngramscan.prevalence.draws import DocnormOptions, Estimator, document_share, draw_places
-from ngramscan.prevalence.token_docnorm import TokenDocnormRow
 from ngramscan.reporting.tables import print_docnorm
 from tests.support.made_tokens import REACH, Ids, MadeTokens, starts
 
-Result = DocnormResult[TokenDocnormRow]
 ESTIMATORS: tuple[Estimator, ...] = ("combined", "size-bias", "first")
 
 
@@ -26,24 +24,24 @@ def query(text: str, method: str | None = "A") -> Query:
     return Query(text, Pattern(text, method, "T1", "narrative" if method else None))
 
 
-def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> Result:
+def norm(index: TokenIndex, *queries: Query | str, **options: Any) -> DocnormResult:
     asked = [query(text) if isinstance(text, str) else text for text in queries]
     return run_docnorm(asked, [index], DocnormOptions(**options))
 
 
-def documents_total(result: Result) -> Any:
+def documents_total(result: DocnormResult) -> Any:
     (total,) = [
         total
         for total in result.totals
-        if (total.statistic, total.method, total.versus) == ("token_documents", "A", None)
+        if (total.statistic, total.method, total.versus) == ("documents", "A", None)
     ]
     return total
 
 
-def covers(row: TokenDocnormRow, truth: int) -> bool:
-    assert row.token_documents_low is not None
-    assert row.token_documents_high is not None
-    return row.token_documents_low <= truth <= row.token_documents_high
+def covers(row: DocnormRow, truth: int) -> bool:
+    assert row.documents_low is not None
+    assert row.documents_high is not None
+    return row.documents_low <= truth <= row.documents_high
 
 
 # Made-up documents: Pareto occurrences, long documents, overlapping and shared n-grams
@@ -140,10 +138,22 @@ def pieces(*counts: int) -> list[list[int]]:
 def test_documents_of_all_occurrences_are_asked_for_without_their_tokens() -> None:
     index = MadeTokens([pieces(3, 1, 20)], QUERIES)
     (row,) = norm(index, "four", draws=24).rows
-    assert (row.token_documents, row.draws, row.unique_documents) == (3, 24, 3)
-    assert row.token_occurrences_per_document == 8
+    assert (row.documents, row.draws, row.unique_documents) == (3, 24, 3)
+    assert row.occurrences_per_document == 8
     assert index.looked_at == [24, 0]
     assert row.note == "token n-grams: a lower bound of the string's occurrences"
+
+
+def test_documents_and_totals_say_their_unit() -> None:
+    index = MadeTokens([pieces(3, 1, 20)], QUERIES)
+    result = norm(index, "four", query("rare", "B"))
+    assert [row.unit for row in result.rows] == ["tokens", "tokens"]
+    statistics = {(total.unit, total.statistic) for total in result.totals}
+    assert statistics == {
+        ("tokens", "documents"),
+        ("tokens", "documents_per_million"),
+        ("tokens", "ratio_of_documents"),
+    }
 
 
 def test_drawn_occurrences_are_examined_once() -> None:
@@ -166,22 +176,22 @@ def test_a_row_of_drawn_tokens_has_the_mean_of_their_shares() -> None:
     assert isinstance(found, TokenOccurrences)
     places = draw_places(found, 60, 1, index.name, with_replacement=False)
     shares = [1 / counts[index._ranks[0][place.rank][0]] for place in places]
-    documents, low, high = row.token_documents, row.token_documents_low, row.token_documents_high
-    assert (row.token_occurrences, row.level, row.seed) == (250, 0.95, 1)
+    documents, low, high = row.documents, row.documents_low, row.documents_high
+    assert (row.occurrences, row.level, row.seed) == (250, 0.95, 1)
     assert documents == round(250 * float(np.mean(shares)))
     assert low is not None
     assert high is not None
     assert low < 100 <= high
-    assert row.token_documents_lower_estimate == row.token_documents_upper_estimate == documents
+    assert row.documents_lower_estimate == row.documents_upper_estimate == documents
     of_finite_population = np.sqrt(1 - 60 / 250)
     expected = 250 * np.std(shares, ddof=1) / np.sqrt(60) * of_finite_population
     assert row.standard_error == pytest.approx(expected)
-    assert row.token_occurrences_per_document == pytest.approx(1 / np.mean(shares))
-    assert row.token_occurrences_per_document_low == pytest.approx(250 / high)
-    assert row.token_occurrences_per_document_high == pytest.approx(250 / low)
-    assert row.token_documents_per_million == pytest.approx(documents / 125 * 1e6)
-    assert row.token_documents_per_million_low == pytest.approx(low / 125 * 1e6)
-    assert row.token_documents_per_million_high == pytest.approx(high / 125 * 1e6)
+    assert row.occurrences_per_document == pytest.approx(1 / np.mean(shares))
+    assert row.occurrences_per_document_low == pytest.approx(250 / high)
+    assert row.occurrences_per_document_high == pytest.approx(250 / low)
+    assert row.documents_per_million == pytest.approx(documents / 125 * 1e6)
+    assert row.documents_per_million_low == pytest.approx(low / 125 * 1e6)
+    assert row.documents_per_million_high == pytest.approx(high / 125 * 1e6)
 
 
 def test_long_documents_of_tokens_have_two_estimates() -> None:
@@ -192,12 +202,12 @@ def test_long_documents_of_tokens_have_two_estimates() -> None:
     assert isinstance(found, TokenOccurrences)
     places = draw_places(found, 40, 1, index.name, with_replacement=False)
     documents = [index._ranks[0][place.rank][0] for place in places]
-    assert row.token_documents is None
-    assert row.unique_documents == row.token_documents_lower_estimate == len(set(documents))
+    assert row.documents is None
+    assert row.unique_documents == row.documents_lower_estimate == len(set(documents))
     shares = [0.5 if number < 30 else 1.0 for number in documents]
-    assert row.token_documents_upper_estimate == round(90 * np.mean(shares))
+    assert row.documents_upper_estimate == round(90 * np.mean(shares))
     assert row.truncated_share == np.mean([number < 30 for number in documents])
-    assert row.token_documents_per_million is None
+    assert row.documents_per_million is None
 
 
 def test_a_service_gives_a_union_that_needs_the_places_of_one_pattern() -> None:
@@ -223,7 +233,7 @@ def test_a_table_says_what_was_drawn_and_that_it_is_a_lower_bound(width: int) ->
     assert words.startswith("tokens:made · 61 documents · ")
     assert words.count("token n-grams: a lower bound of the string's occurrences") == 1
     assert "drawn with seed 1" in words
-    assert f"{result.rows[0].token_documents} [" in words
+    assert f"{result.rows[0].documents} [" in words
     assert "never to be added" not in words
     assert all(len(line) <= width for line in shown.splitlines())
 

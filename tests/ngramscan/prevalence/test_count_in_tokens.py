@@ -12,7 +12,6 @@ from ngramscan.indexes.tokens.base import TokenIndex
 from ngramscan.indexes.tokens.local import open_tokens
 from ngramscan.patterns.model import Pattern, Query
 from ngramscan.prevalence.count import CountResult, run_count
-from ngramscan.prevalence.token_count import TokenCountRow
 from ngramscan.prevalence.totals import Total, make_totals
 from ngramscan.progress import Progress
 from tests.support.made_tokens import MadeTokens
@@ -32,7 +31,7 @@ def query(
 
 def count(
     queries: Sequence[Query | str], *indexes: TokenIndex, count_anyway: bool = False
-) -> CountResult[TokenCountRow]:
+) -> CountResult:
     asked = [query(text) if isinstance(text, str) else text for text in queries]
     return run_count(asked, indexes, count_anyway=count_anyway)
 
@@ -56,12 +55,12 @@ def test_counts_are_those_of_an_enumeration(name: str, tokenizer: str) -> None:
     assert not found.missing
     assert [row.query for row in found.rows] == [*PHRASES]
     counts = {
-        row.query: [oracle.count(as_numbers(ids)) for ids in row.tokens.split(" | ")]
+        row.query: [oracle.count(as_numbers(ids)) for ids in str(row.tokens).split(" | ")]
         for row in found.rows
     }
-    occurrences = {row.query: row.token_occurrences for row in found.rows}
+    occurrences = {row.query: row.occurrences for row in found.rows}
     assert occurrences == {text: sum(of_forms) for text, of_forms in counts.items()}
-    after_space = {row.query: row.token_occurrences_after_space for row in found.rows}
+    after_space = {row.query: row.occurrences_after_space for row in found.rows}
     assert {text for text, n in after_space.items() if n not in counts[text]} == set()
     assert {row.query: row.per_million_tokens for row in found.rows} == pytest.approx(
         {text: n / text_tokens * 1e6 for text, n in occurrences.items()}
@@ -73,7 +72,7 @@ def test_counts_are_those_of_an_enumeration(name: str, tokenizer: str) -> None:
     texts = [json.loads(line)["text"] for line in lines]
     strings = {phrase: sum(_places(phrase, text) for text in texts) for phrase in PHRASES}
     assert {text: n for text, n in occurrences.items() if n > strings[text]} == {}
-    assert sum(row.token_occurrences for row in found.rows) > 700
+    assert sum(row.occurrences for row in found.rows) > 700
 
 
 def as_numbers(ids: str) -> list[int]:
@@ -95,7 +94,7 @@ def test_tokens_that_are_bytes_count_any_string(shared: Path) -> None:
     found = count([*truths, query("step", kind="code")], opened(folder, None))
     assert not found.missing
     rows = [row for row in found.rows if row.query in truths]
-    assert {row.query: row.token_occurrences for row in rows} == truths
+    assert {row.query: row.occurrences for row in rows} == truths
     assert {row.note for row in rows} == {"tokens are bytes: every occurrence of the string"}
 
 
