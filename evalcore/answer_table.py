@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from evalcore.documents import join_tasks, name_documents
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.messages import counted
+from ngramscan.messages import OptionUse, counted
 from ngramscan.reading.score_values import NO_ANSWER, NOT_FOUND, SCORED, UNKNOWN
 from ngramscan.reporting.columns import ALL
 from ngramscan.statistics.clusters import describe_few_clusters
@@ -129,8 +129,8 @@ def _refuse_uneven(table: Frame, column: Literal["weight", "cluster"]) -> None:
     different = table[table[column].notna() & (table[column] != first_values)]
     if not different.empty:
         place = f"{different['task'].iloc[0]}, id {different['id'].iloc[0]}"
-        option = f"the column that --{column} names"
-        problem = f"another row of this document has another value of {option}"
+        option = "the column that " + OptionUse(column) + " names"
+        problem = "another row of this document has another value of " + option
         raise InputError(place, problem)
 
 

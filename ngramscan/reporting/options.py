@@ -430,5 +430,6 @@ def flags_of(known: Iterable[click.Parameter]) -> Flags:
         if isinstance(parameter, click.Option):
             flags[parameter.name or ""] = parameter.opts
         else:
-            flags[parameter.name or ""] = [parameter.human_readable_name.removesuffix("...")]
+            metavar = parameter.human_readable_name.removesuffix("...")
+            flags[parameter.name or ""] = [metavar.strip("[]")]
     return flags
