@@ -76,13 +76,12 @@ class DifferenceWords:
     def say(self, rows: Sequence[Row], alpha: float = ALPHA) -> Iterator[Sentence]:
         """Yield the sentences about rows: the differences that were shown, then the others."""
         computed = known_rows(rows, "difference")
-        texts = [*self._shown(computed, alpha), *self._not_shown(computed, alpha)]
-        for text in texts:
-            yield replace(finding(text), is_claim=True)
+        for sentence in [*self._shown(computed, alpha), *self._not_shown(computed, alpha)]:
+            yield replace(sentence, is_claim=True)
         for text in gaps_of_differences(rows, computed):
             yield Sentence(text)
 
-    def _shown(self, computed: Sequence[Row], alpha: float) -> Iterator[str]:
+    def _shown(self, computed: Sequence[Row], alpha: float) -> Iterator[Sentence]:
         """Yield the largest difference of each pair and direction, and how many others it has."""
         groups: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
         for row in computed:
@@ -99,14 +98,16 @@ class DifferenceWords:
             verb = self.verbs(row).below if is_below else self.verbs(row).above
             where = scope_of(row, self.labels)
             text = f"{first_subject} {verb} {second}{where}{self._numbers(row)}"
-            yield f"{text}{_one_of(len(groups[key]), is_largest=row.get('model') != ALL)}."
+            text += _one_of(len(groups[key]), is_largest=row.get("model") != ALL)
+            yield finding(f"{text}.", has_interval=_POINTS.has_interval(row))
         if n_others := sum(len(groups[key]) for key in order[_MOST_PAIRS:]):
             if n_others == 1:
-                yield "One other difference is shown, between another pair."
+                yield finding("One other difference is shown, between another pair.")
             else:
-                yield f"{number(n_others)} other differences are shown, between other pairs."
+                text = f"{number(n_others)} other differences are shown, between other pairs."
+                yield finding(text)
 
-    def _not_shown(self, computed: Sequence[Row], alpha: float) -> Iterator[str]:
+    def _not_shown(self, computed: Sequence[Row], alpha: float) -> Iterator[Sentence]:
         """Yield that differences were not shown, with the least precise one."""
         others = [row for row in computed if not is_shown(row, alpha)]
         if not others:
@@ -120,10 +121,12 @@ class DifferenceWords:
         if len(others) == 1:
             where = scope_of(row, self.labels)
             pair = f"{first} and {second}{self.topic(row)}"
-            yield f"No difference is shown between {pair}{where}{numbers}{reason}."
+            text = f"No difference is shown between {pair}{where}{numbers}{reason}."
+            yield finding(text, has_interval=_POINTS.has_interval(row))
             return
         widest = ""
-        if _width(row) > 0:
+        has_interval = _width(row) > 0
+        if has_interval:
             where = scope_of(row, self.labels, computed)
             pair = f"{first} against {second}{self.topic(row)}"
             of_them = " with 0" if 0 < len(with_zero) < len(others) else ""
@@ -133,10 +136,12 @@ class DifferenceWords:
         widest = f"{_nearly_shown(others, alpha)}{widest}"
         if len(others) < len(computed):
             share = f"{number(len(others))} of {number(len(computed))} comparisons"
-            yield f"For the other {share}, no difference is shown{widest}."
+            text = f"For the other {share}, no difference is shown{widest}."
+            yield finding(text, has_interval=has_interval)
             return
         share = "either of two" if len(others) == 2 else f"any of {number(len(others))}"
-        yield f"No difference is shown in {share} comparisons{widest}."
+        text = f"No difference is shown in {share} comparisons{widest}."
+        yield finding(text, has_interval=has_interval)
 
     def _numbers(self, row: Row) -> str:
         """Return a difference in words, with the facts about it."""

@@ -66,7 +66,8 @@ def _say_outcome(row: Row) -> Iterator[Sentence]:
     if row.get("selection_accuracy") is not None:
         methods = listed(baselines, "or")
         text = f"Where {methods} is right but not every method is, {adaptive} is right in"
-        yield finding(f"{text} {_SELECTION.estimate(row)} of {_noun(row)}{where}.")
+        text += f" {_SELECTION.estimate(row)} of {_noun(row)}{where}."
+        yield finding(text, has_interval=_SELECTION.has_interval(row))
 
 
 def say_agreements(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -83,12 +84,15 @@ def _say_agreement(row: Row) -> Iterator[Sentence]:
         part = number(row["n_agree"]) if row.get("agree") is None else _AGREE.estimate(row)
         share = f"{part} of {number(row['n'])} {_noun(row)}"
         text = f"Where {baseline} and {adaptive} give the same answer{where} ({share})"
-        yield finding(f"{text}, it is right in {_RIGHT_IF_SAME.estimate(row)}.")
+        text += f", it is right in {_RIGHT_IF_SAME.estimate(row)}."
+        has_share = row.get("agree") is not None and _AGREE.has_interval(row)
+        yield finding(text, has_interval=has_share or _RIGHT_IF_SAME.has_interval(row))
     sides = ((baseline, _BASELINE_ALONE), (adaptive, _ADAPTIVE_ALONE))
     if all(row.get(measure.value) is not None for _, measure in sides):
         right = [f"{name} is right in {measure.estimate(row)}" for name, measure in sides]
         text = f"Where the answers of {baseline} and {adaptive} are not the same{where}"
-        yield finding(f"{text}, {listed(right)}.")
+        has_interval = any(measure.has_interval(row) for _, measure in sides)
+        yield finding(f"{text}, {listed(right)}.", has_interval=has_interval)
 
 
 def say_wins(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
@@ -117,7 +121,12 @@ def say_efficiency(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     for group in [*groups.values()][:_MOST_ROWS]:
         order = sorted(group, key=lambda row: float(row["mean_tokens"]))
         costs = [_cost(row, is_first=row is order[0]) for row in order]
-        yield finding(f"{'; '.join(costs[:_MOST_METHODS])}.")
+        has_interval = any(
+            measure.has_interval(row)
+            for row in order[:_MOST_METHODS]
+            for measure in (_TOKENS, _ACCURACY)
+        )
+        yield finding(f"{'; '.join(costs[:_MOST_METHODS])}.", has_interval=has_interval)
         yield from _say_frontier(order)
     yield from more_in_table(len(groups) - _MOST_ROWS, "group", "methods")
 

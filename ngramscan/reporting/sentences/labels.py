@@ -43,7 +43,8 @@ def say_label_shares(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
         outputs = (
             f"{counted(first['population'], 'output')}, estimated from {number(first['drawn'])}"
         )
-        yield finding(f"{short_rule(rule)} gives {listed(shares, most=_MOST_LABELS)} of {outputs}.")
+        text = f"{short_rule(rule)} gives {listed(shares, most=_MOST_LABELS)} of {outputs}."
+        yield finding(text, has_interval=any(map(_SHARE.has_interval, order[:_MOST_LABELS])))
     yield from more_in_table(len(judges) - _MOST_JUDGES, "judge")
 
 
@@ -60,12 +61,14 @@ def say_agreement(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     for statistic in _COEFFICIENTS:
         group = [row for row in computed if row["statistic"] == statistic]
         for row in group[:_MOST_JUDGES]:
-            yield finding(_coefficient(row, everyone))
+            text = _coefficient(row, everyone)
+            yield finding(text, has_interval=_COEFFICIENT.has_interval(row))
         yield from more_in_table(len(group) - _MOST_JUDGES, "pair", "judges")
     for row in computed:
         if row["statistic"] == "unanimous":
             share = f"{_UNANIMOUS.estimate(row)} of {counted(row['items'], 'item')}"
-            yield finding(f"All judges give the same label to {share}.")
+            text = f"All judges give the same label to {share}."
+            yield finding(text, has_interval=_UNANIMOUS.has_interval(row))
             break
 
 

@@ -91,12 +91,14 @@ def _say_ratios(rows: Sequence[Row]) -> Iterator[Sentence]:
     for (treatment, baseline, measure), group in [*pairs.items()][:_MOST_PAIRS]:
         verb, as_often = _FREQUENT.get(measure, _FREQUENT["occurrences"])
         ratios: list[str] = []
-        for row in [rows[0] for rows in group_rows(group, "index").values()]:
+        rows_of_indexes = [rows[0] for rows in group_rows(group, "index").values()]
+        for row in rows_of_indexes:
             than = "" if ratios else f" {as_often} as those of {named(baseline)}"
             where = scope_of(row, ("index",))
             ratios.append(f"{_RATIO.estimate(row)} times{than}{where}")
         text = f"The phrases of {named(treatment)} {verb} {listed(ratios, most=_MOST_INDEXES)}"
-        yield finding(f"{text} (ratio of geometric means).")
+        has_interval = any(map(_RATIO.has_interval, rows_of_indexes[:_MOST_INDEXES]))
+        yield finding(f"{text} (ratio of geometric means).", has_interval=has_interval)
     yield from more_in_table(len(pairs) - _MOST_PAIRS, "pair", "methods")
 
 

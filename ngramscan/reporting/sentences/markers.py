@@ -137,7 +137,8 @@ def say_retention(rows: Sequence[Row], alpha: float) -> Iterator[Sentence]:
         return
     for row in compared:
         text = f"{_kept(row)}{scope_of(row, _SCOPE, compared)}: {_judged(row, alpha)}."
-        yield replace(finding(text), is_claim=True)
+        has_interval = has_ends([row], "difference")
+        yield replace(finding(text, has_interval=has_interval), is_claim=True)
     for text in gaps_of_differences(rows, compared):
         yield Sentence(text)
 

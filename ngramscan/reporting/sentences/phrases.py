@@ -6,7 +6,6 @@ Numbers are rounded as in tables; intervals are in brackets.
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from ngramscan.reporting.sentences.sentence import Sentence
 Row = Mapping[str, Any]
 ALPHA = 0.05
 """The familywise level of a page: at most one in twenty has a false claim."""
-_QUOTED = re.compile("“[^”]*”")
 _MOST_LISTED = 6
 UNITS: tuple[Unit, ...] = ("bytes", "tokens")
 """Numbers of different units are in tables and sentences of their own."""
@@ -52,6 +50,10 @@ class MeasureWords:
             return ""
         return ", ".join("no limit" if end is None else self.text(end) + unit for end in limits)
 
+    def has_interval(self, row: Row) -> bool:
+        """Tell whether `estimate` of a row has an interval."""
+        return bool(self.ends(row))
+
     def estimate(self, row: Row) -> str:
         """Return a value with its unit and, in brackets, its interval."""
         ends = self.ends(row)
@@ -63,9 +65,9 @@ def number(value: float, *, is_share: bool = False) -> str:
     return (percent(value) if is_share else cell(value)).replace("-", "−")
 
 
-def finding(text: str) -> Sentence:
+def finding(text: str, *, has_interval: bool = False) -> Sentence:
     """Return a sentence that may open a page."""
-    return Sentence(text, is_finding=True, has_interval="[" in _QUOTED.sub("", text))
+    return Sentence(text, is_finding=True, has_interval=has_interval)
 
 
 def listed(texts: Sequence[str], last: str = "and", most: int = _MOST_LISTED) -> str:
