@@ -64,18 +64,18 @@ def run_contexts(
     Each occurrence of a text is as likely as any other; if there are no more than n, all are shown,
     in the index's order. Texts that could not be looked up are in the second list.
     """
-    found, errors = collect_replies(index.find(texts), texts)
+    located, errors = collect_replies(index.find(texts), texts)
     places = {
         text: draw_places(occurrences, n, seed, index.name, with_replacement=False)
-        for text, occurrences in found.items()
+        for text, occurrences in located.items()
     }
-    wanted = [place for drawn in places.values() for place in drawn]
+    wanted = [place for drawn_places in places.values() for place in drawn_places]
     windows: dict[Place, Window] = {}
     failures: dict[Place, WindowFailure] = {}
     try:
         nbytes = shown_context(index, bytes_of(width))
-        for shown in index.windows(wanted, nbytes):
-            window = _checked(index, shown)
+        for fetched_window in index.windows(wanted, nbytes):
+            window = _checked(index, fetched_window)
             if isinstance(window, WindowFailure):
                 failures[window.place] = window
             else:
@@ -87,7 +87,7 @@ def run_contexts(
         ContextsResult(
             index=index.name,
             text=text,
-            occurrences=found[text].occurrences,
+            occurrences=located[text].occurrences,
             rows=[
                 _row(index.name, windows[place], width)
                 for place in places[text]
@@ -96,7 +96,7 @@ def run_contexts(
             failures=[failures[place] for place in places[text] if place in failures],
         )
         for text in texts
-        if text in found
+        if text in located
     ]
     return results, [QueryFailure(index.name, text, error) for text, error in errors.items()]
 
@@ -117,13 +117,13 @@ def _checked(index: Index, window: Window | WindowFailure) -> Window | WindowFai
 
 def _row(index: str, window: Window, width: int) -> ContextRow:
     start, stop = window.offset, window.offset + len(window.place.query.encode())
-    left = window.text[:start].decode()
+    text_before = window.text[:start].decode()
     return ContextRow(
         index=index,
         pattern=window.place.query,
         document=window.document,
         offset=start if window.starts_document else None,
-        left=left[max(0, len(left) - width) :],
+        left=text_before[max(0, len(text_before) - width) :],
         match=window.text[start:stop].decode(),
         right=window.text[stop:].decode()[:width],
         shard=window.place.shard,

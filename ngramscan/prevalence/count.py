@@ -214,8 +214,8 @@ def _form_counts(
 ) -> Iterator[FormCount]:
     for form, (query, name) in forms.items():
         if form in counts and query in counts and counts[form].occurrences:
-            given = counts[query].occurrences
-            yield FormCount(index, query, name, counts[form].occurrences, given)
+            count_as_given = counts[query].occurrences
+            yield FormCount(index, query, name, counts[form].occurrences, count_as_given)
 
 
 def start_lookups(
@@ -252,12 +252,12 @@ def collect_lookups(
     hint: Text = "",
 ) -> tuple[dict[str, Any], list[QueryFailure]]:
     """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
-    found, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))
+    located, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))
     for text in () if count_anyway or index.unit == "bytes" else hopeless_texts(queries):
-        if text not in errors and not (text in found and is_of_bytes(found[text])):
-            found.pop(text, None)
+        if text not in errors and not (text in located and is_of_bytes(located[text])):
+            located.pop(text, None)
             errors[text] = NgramscanError(NO_WORD + hint)
-    return found, [QueryFailure(index.name, text, error) for text, error in errors.items()]
+    return located, [QueryFailure(index.name, text, error) for text, error in errors.items()]
 
 
 def collect_replies(

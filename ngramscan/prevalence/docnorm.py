@@ -203,7 +203,7 @@ def _read(result: DocnormResult, index: ReadIndex, queries: Sequence[Query]) -> 
     of_scopes = [(scope, union_of(scope)) for scope in scopes(queries)]
     unions = list(dict.fromkeys(union for _, union in of_scopes))
     try:
-        known = index.document_counts([*texts, *merged_of_unions(queries)], unions)
+        counted_documents = index.document_counts([*texts, *merged_of_unions(queries)], unions)
     except NgramscanError as error:
         if error.exit_code == InputError.exit_code:
             raise
@@ -211,7 +211,7 @@ def _read(result: DocnormResult, index: ReadIndex, queries: Sequence[Query]) -> 
         unknown = [(scope, None, "") for scope, _ in of_scopes]
         result.totals.extend(make_totals(index, unknown, {}))
         return
-    counts = {counted.query: counted for counted in known.counts}
+    counts = {counted.query: counted for counted in counted_documents.counts}
     rows_with_notes = []
     for query in queries:
         counted = counts[query.text]
@@ -228,7 +228,7 @@ def _read(result: DocnormResult, index: ReadIndex, queries: Sequence[Query]) -> 
     occurrences = {text: counted.occurrences for text, counted in counts.items()}
     documents = {
         union: BoundedEstimate(estimate, estimate)
-        for union, estimate in zip(unions, known.unions, strict=True)
+        for union, estimate in zip(unions, counted_documents.unions, strict=True)
         if estimate.low is not None
     }
     note = "no interval: too few files were read"
@@ -254,11 +254,11 @@ def _place(
     lookup: Iterator[Found | QueryFailure],
     options: DocnormOptions,
 ) -> None:
-    found, missing = collect_lookups(queries, index, lookup)
+    located_by_text, missing = collect_lookups(queries, index, lookup)
     texts = dict.fromkeys(query.text for query in queries)
-    asked = [found[text] for text in texts if text in found]
-    counted, unplaced = count_documents(index, asked, options)
-    rest = [located for located in asked if located.query not in counted | unplaced]
+    located_queries = [located_by_text[text] for text in texts if text in located_by_text]
+    counted, unplaced = count_documents(index, located_queries, options)
+    rest = [located for located in located_queries if located.query not in counted | unplaced]
     of_scopes = [(scope, _texts_of_union(index, scope)) for scope in scopes(queries)]
     # A pattern with no more occurrences than draws has all its documents listed, but was not
     # checked for neighbouring patterns.
@@ -270,19 +270,19 @@ def _place(
     unions = dict.fromkeys(
         tuple(text for text in union if text in several) for _, union in of_scopes
     )
-    drawn, failed = draw_occurrences(
+    draws_by_text, failed = draw_occurrences(
         index, rest, [union for union in unions if len(union) > 1], options
     )
-    placed = _Placed(found, counted, drawn)
+    placed = _Placed(located_by_text, counted, draws_by_text)
     result.add(index.name, [*_placed_rows(index, queries, placed, options)])
     of_unions = [
         (scope, *_union_documents(index, union, placed, options)) for scope, union in of_scopes
     ]
-    occurrences = {text: located.occurrences for text, located in found.items()}
+    occurrences = {text: located.occurrences for text, located in located_by_text.items()}
     result.totals.extend(make_totals(index, of_unions, occurrences))
     failures = (unplaced | failed).items()
     result.missing.extend([*missing, *(QueryFailure(index.name, *item) for item in failures)])
-    for seen in drawn.values():
+    for seen in draws_by_text.values():
         rows = [draw.row for draw in seen if draw.row]
         result.drawn.extend(replace(row, draw=number) for number, row in enumerate(rows, 1))
 
@@ -299,30 +299,36 @@ def _union_documents(
     index: Index, union: Texts, placed: _Placed, options: DocnormOptions
 ) -> tuple[BoundedEstimate | None, str]:
     """Estimate the documents beside those that are known, and add the two; or say why not."""
-    found, counted, drawn = placed
+    located_by_text, counted, draws_by_text = placed
     uncounted = tuple(text for text in union if text not in counted)
     if uncounted and options.estimator == "unique":
         return None, "not from repeated documents"
-    if not all(text in drawn for text in uncounted):
+    if not all(text in draws_by_text for text in uncounted):
         return None, "draws of a pattern are missing"
     rest, several = uncounted, uncounted
     if index.unit == "tokens":
-        rest = tuple(text for text in rest if len(drawn[text]) < found[text].occurrences)
-        several = tuple(
-            text for text in uncounted if found[text].occurrences > first_draws(options)
+        rest = tuple(
+            text for text in rest if len(draws_by_text[text]) < located_by_text[text].occurrences
         )
-    of = several if len(rest) > 1 else rest
-    if any(of not in draw.shares for text in rest for draw in drawn[text]):
+        several = tuple(
+            text for text in uncounted if located_by_text[text].occurrences > first_draws(options)
+        )
+    weighted_texts = several if len(rest) > 1 else rest
+    if any(weighted_texts not in draw.shares for text in rest for draw in draws_by_text[text]):
         return None, "the index doesn't show where patterns are in a document"
-    known = documents_in(counted, union)
-    known |= {draw.document for text in uncounted if text not in rest for draw in drawn[text]}
-    patterns = [Draws.known(len(known))] if known else []
-    owners = owners_of(found[text] for text in of).values()
+    listed_documents = documents_in(counted, union)
+    listed_documents |= {
+        draw.document for text in uncounted if text not in rest for draw in draws_by_text[text]
+    }
+    patterns = [Draws.known(len(listed_documents))] if listed_documents else []
+    owners = owners_of(located_by_text[text] for text in weighted_texts).values()
     for text in rest:
-        if found[text].occurrences and text in owners:
-            draws = [(draw.document, draw.shares[of]) for draw in drawn[text]]
-            patterns.append(Draws.of(shares_beside(known, draws), found[text].occurrences))
-    documents = known | {draw.document for text in rest for draw in drawn[text]}
+        if located_by_text[text].occurrences and text in owners:
+            draws = [(draw.document, draw.shares[weighted_texts]) for draw in draws_by_text[text]]
+            patterns.append(
+                Draws.of(shares_beside(listed_documents, draws), located_by_text[text].occurrences)
+            )
+    documents = listed_documents | {draw.document for text in rest for draw in draws_by_text[text]}
     estimate = estimate_documents(patterns, len(documents))
     return estimate.at_most(index.size().documents), ""
 
@@ -363,15 +369,15 @@ def _drawn_row(
     bounds, estimator, notes = _documents_of_draws(
         documents, shares, total=total, options=options, most=most
     )
-    known = [draw.is_truncated for draw in seen if draw.is_truncated is not None]
+    truncations = [draw.is_truncated for draw in seen if draw.is_truncated is not None]
     if index.unit == "tokens":
-        if estimator == "combined" and not known:
+        if estimator == "combined" and not truncations:
             estimator = "size-bias"
-        known = known if estimator != "exact" else []
+        truncations = truncations if estimator != "exact" else []
     row = replace(
         _row(index, query, total, bounds=bounds, estimator=estimator),
         draws=len(seen),
-        truncated_share=sum(known) / len(known) if known else None,
+        truncated_share=sum(truncations) / len(truncations) if truncations else None,
         unique_documents=len(set(documents)),
         seed=options.seed,
         standard_error=bounds.standard_error,

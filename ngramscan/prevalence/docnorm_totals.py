@@ -171,10 +171,10 @@ def _documents_total(unknown: DocnormTotal, bounds: BoundedEstimate | None) -> D
 def _rate_total(unknown: DocnormTotal, union: int, bounds: BoundedEstimate) -> DocnormTotal:
     value, low, high = per_document(union, bounds)
     note = _describe_interval(bounds, value, ",.0f")
-    known = _with_estimate(unknown, bounds, value=value, limits=(low, high), note=note)
+    total = _with_estimate(unknown, bounds, value=value, limits=(low, high), note=note)
     lower = bounds.lower.value
     return replace(
-        known,
+        total,
         lower_estimate=union / bounds.upper.value,
         upper_estimate=union / lower if lower else None,
     )

@@ -116,13 +116,13 @@ Owners = Mapping[Any, str]
 each."""
 
 
-def owners_of(found: Iterable[Found]) -> Owners:
+def owners_of(located_queries: Iterable[Found]) -> Owners:
     """Return what to look for in a document, and the query of each; without what contains others.
 
     An n-gram that several queries have belongs to the first one.
     """
     owners: dict[Any, str] = {}
-    for located in found:
+    for located in located_queries:
         for needle in located.needles:
             owners.setdefault(needle, located.query)
     nested = nesting(owners)
@@ -130,7 +130,7 @@ def owners_of(found: Iterable[Found]) -> Owners:
 
 
 def count_documents(
-    index: Index, found: Iterable[Found], options: DocnormOptions
+    index: Index, located_queries: Iterable[Found], options: DocnormOptions
 ) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, NgramscanError]]:
     """Return the documents of each query whose occurrences are all placed, or why they can't be.
 
@@ -140,7 +140,7 @@ def count_documents(
     failed: dict[str, NgramscanError] = {}
     if not isinstance(index, Locates) or not options.exact_up_to:
         return counted, failed
-    for located in found:
+    for located in located_queries:
         if located.occurrences <= options.exact_up_to:
             try:
                 counted[located.query] = np.unique(index.documents_of(located.found))
@@ -156,13 +156,13 @@ def documents_in(counted: Counted, texts: Iterable[str]) -> set[str]:
 
 
 def draw_occurrences(
-    index: Index, found: Sequence[Found], unions: Sequence[Texts], options: DocnormOptions
+    index: Index, located_queries: Sequence[Found], unions: Sequence[Texts], options: DocnormOptions
 ) -> tuple[dict[str, list[Seen]], dict[str, NgramscanError]]:
     """Return the draws of each query, or why one of them can't be examined.
 
     With a target, some are drawn at first, then as many as it needs.
     """
-    owners = _owners_of_unions(found, unions)
+    owners = _owners_of_unions(located_queries, unions)
     seen: dict[Place, Seen] = {}
     failed: dict[str, NgramscanError] = {}
 
@@ -170,7 +170,7 @@ def draw_occurrences(
         draws = {
             located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
         }
-        places = dict.fromkeys(place for drawn in draws.values() for place in drawn)
+        places = dict.fromkeys(place for drawn_places in draws.values() for place in drawn_places)
         whole = {
             located.query
             for located, n in sizes.items()
@@ -178,33 +178,35 @@ def draw_occurrences(
             or (index.unit == "tokens" and n >= located.occurrences)
         }
         new = [place for place in places if place not in seen]
-        for place, looked in _look(index, new, found, owners, whole=whole, options=options):
+        for place, looked in _look(
+            index, new, located_queries, owners, whole=whole, options=options
+        ):
             if isinstance(looked, NgramscanError):
                 failed.setdefault(place.query, looked)
             else:
                 seen[place] = looked
         return {
-            located: [seen[place] for place in drawn]
-            for located, drawn in draws.items()
+            located: [seen[place] for place in drawn_places]
+            for located, drawn_places in draws.items()
             if located.query not in failed
         }
 
-    drawn = draw(dict.fromkeys(found, first_draws(options)))
+    draws_by_query = draw(dict.fromkeys(located_queries, first_draws(options)))
     if options.target is not None:
         needed = {}
-        for located, pilot in drawn.items():
+        for located, pilot in draws_by_query.items():
             shares = [looked.shares.get((located.query,), _NOT_SEEN) for looked in pilot]
             draws = Draws.of(shares, located.occurrences)
             needed[located] = required_draws(draws, options.target, options.max_draws)
-        drawn = draw(needed)
-    return {located.query: looked for located, looked in drawn.items()}, failed
+        draws_by_query = draw(needed)
+    return {located.query: looked for located, looked in draws_by_query.items()}, failed
 
 
 def _owners_of_unions(
-    found: Sequence[Found], unions: Sequence[Texts]
+    located_queries: Sequence[Found], unions: Sequence[Texts]
 ) -> dict[str, dict[Texts, Owners]]:
     """Return what to look for at the draws of each query: itself, and the unions that it is in."""
-    of_query = {located.query: located for located in found}
+    of_query = {located.query: located for located in located_queries}
     return {
         query: {
             texts: owners_of(of_query[text] for text in texts)
@@ -217,7 +219,7 @@ def _owners_of_unions(
 def _look(
     index: Index,
     places: Sequence[Place],
-    found: Sequence[Found],
+    located_queries: Sequence[Found],
     owners: Mapping[str, Mapping[Texts, Owners]],
     *,
     whole: set[str],
@@ -226,7 +228,7 @@ def _look(
     """Look at some places; of the queries in `whole`, only the documents are needed."""
     for is_whole in (True, False):
         chosen = [place for place in places if (place.query in whole) == is_whole]
-        looked_for = () if is_whole else found
+        looked_for = () if is_whole else located_queries
         for window in _windows(index, chosen, looked_for, options.context) if chosen else ():
             place = window.place
             if isinstance(window, WindowFailure):
@@ -255,10 +257,10 @@ def first_draws(options: DocnormOptions) -> int:
     return options.draws if options.target is None else min(PILOT, options.max_draws)
 
 
-def places_drawn(found: Found, n: int, index: str, options: DocnormOptions) -> list[Place]:
+def places_drawn(located: Found, n: int, index: str, options: DocnormOptions) -> list[Place]:
     """Draw n occurrences; if they are many among all, each at most once."""
-    distinct = is_without_replacement(n, found.occurrences) and options.estimator != "unique"
-    return draw_places(found, n, options.seed, index, with_replacement=not distinct)
+    distinct = is_without_replacement(n, located.occurrences) and options.estimator != "unique"
+    return draw_places(located, n, options.seed, index, with_replacement=not distinct)
 
 
 def _look_at(
@@ -319,23 +321,25 @@ def _draw_row(index: str, window: Window) -> DrawRow:
 # The occurrences that are drawn
 
 
-def draw_places(found: Found, n: int, seed: int, index: str, with_replacement: bool) -> list[Place]:
+def draw_places(
+    located: Found, n: int, seed: int, index: str, with_replacement: bool
+) -> list[Place]:
     """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
 
     The draws depend only on the seed, the last part of the index's name and the query. So they are
     the same whatever other patterns are asked for, and whether an index is in a folder, on a host
     or on a store. The first draws are the same however many follow.
     """
-    total = found.occurrences
+    total = located.occurrences
     if total <= n:
-        return [_place(found, ordinal) for ordinal in range(total)]
-    ordinals = _ordinals(total, stream(seed, draw_name(index), found.query))
+        return [_place(located, ordinal) for ordinal in range(total)]
+    ordinals = _ordinals(total, stream(seed, draw_name(index), located.query))
     if with_replacement:
-        return [_place(found, ordinal) for ordinal in islice(ordinals, n)]
+        return [_place(located, ordinal) for ordinal in islice(ordinals, n)]
     distinct: dict[int, None] = {}
     while len(distinct) < n:
         distinct[next(ordinals)] = None
-    return [_place(found, ordinal) for ordinal in distinct]
+    return [_place(located, ordinal) for ordinal in distinct]
 
 
 def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
@@ -343,11 +347,11 @@ def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
         yield from random.integers(0, total, _BLOCK).tolist()
 
 
-def _place(found: Found, ordinal: int) -> Place:
+def _place(located: Found, ordinal: int) -> Place:
     """Return an occurrence by its number; numbers run on from shard to shard."""
-    for segment in found.found.segments:
+    for segment in located.found.segments:
         if ordinal < segment.occurrences:
-            return Place(found.query, segment.shard, segment.low + ordinal)
+            return Place(located.query, segment.shard, segment.low + ordinal)
         ordinal -= segment.occurrences
     raise AssertionError("an ordinal is below the number of occurrences")
 
@@ -366,11 +370,11 @@ class DocumentShare(NamedTuple):
 
 
 def shares_beside(
-    known: set[str], draws: Iterable[tuple[str, DocumentShare]]
+    listed_documents: set[str], draws: Iterable[tuple[str, DocumentShare]]
 ) -> list[DocumentShare]:
     """Return the shares of draws and their documents; a document that is known has none."""
     return [
-        share._replace(lowest=0.0, highest=0.0) if document in known else share
+        share._replace(lowest=0.0, highest=0.0) if document in listed_documents else share
         for document, share in draws
     ]
 

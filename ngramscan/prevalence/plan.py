@@ -38,8 +38,8 @@ def make_plan(
     rows = []
     for index in indexes:
         cost, is_read = index.cost(lookups, windows, context), isinstance(index, ReadsDocuments)
-        asked = (0, 0) if is_read else (len(lookups), windows)
-        rows.append(make_row(index, patterns, *asked, cost))
+        lookups_and_windows = (0, 0) if is_read else (len(lookups), windows)
+        rows.append(make_row(index, patterns, *lookups_and_windows, cost))
     return rows
 
 

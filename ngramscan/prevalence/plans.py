@@ -55,8 +55,8 @@ def plan_docnorm(
     plan = list[PlanRow]()
     for index in _in_order_of_units(indexes):
         lookups = texts_asked(queries, index)
-        drawn = _drawn_texts(index, [text for text in lookups if text in texts], options)
-        plan += make_plan(len(queries), lookups, draws * len(drawn), options.context, [index])
+        drawn_texts = _drawn_texts(index, [text for text in lookups if text in texts], options)
+        plan += make_plan(len(queries), lookups, draws * len(drawn_texts), options.context, [index])
     return plan
 
 
@@ -81,7 +81,7 @@ def plan_contaminate(
     rule: Rule,
     seed: int,
     indexes: Sequence[Index],
-    shown: int,
+    windows_per_entry: int,
     width: int,
 ) -> list[PlanRow]:
     """Return what entries take: their windows, and their other forms at most.
@@ -92,8 +92,10 @@ def plan_contaminate(
     texts = list(dict.fromkeys(text for entry_texts in texts_by_entry for text in entry_texts))
     # If none is clean, a window of each entry is looked up again, and shown so often in documents.
     first_texts = [entry_texts[0] for entry_texts in texts_by_entry if entry_texts]
-    again = first_texts if shown else []
-    plan = make_plan(len(texts), texts + again, len(again) * shown, bytes_of(width), indexes)
+    again = first_texts if windows_per_entry else []
+    plan = make_plan(
+        len(texts), texts + again, len(again) * windows_per_entry, bytes_of(width), indexes
+    )
     # If all entries are clean, a service is asked for their other forms.
     others = set(queries_of_forms(entries, rule, seed)).difference(texts)
     costs = [index.cost(list(others), 0, 0) for index in indexes]

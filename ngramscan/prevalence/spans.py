@@ -171,8 +171,8 @@ def _from_matches(
 ) -> Iterator[list[Span]]:
     places = [text.byte_places() for text in texts]
     ends_of_words = [ends for _, ends in places]
-    found = index.match_starts([text.text.encode() for text in texts], ends_of_words)
-    for (starts, _), matched in zip(places, found, strict=True):
+    match_starts = index.match_starts([text.text.encode() for text in texts], ends_of_words)
+    for (starts, _), matched in zip(places, match_starts, strict=True):
         # The first whole word of each match; later matches don't begin earlier.
         firsts = np.searchsorted(starts, matched).tolist()
         behind = [*firsts, len(firsts) + 1][1:]
@@ -189,14 +189,14 @@ def _within_excerpts(texts: Sequence[WordText], excerpts: Excerpts, least: int) 
     encoded = [text.encode() for text in different]
     places = [text.byte_places() for text in different.values()]
     windows = [_window_places(*words, least) for words in places]
-    shown = excerpts(encoded, windows)
-    possible = possible_windows(shown, encoded, windows)
+    shared_parts = excerpts(encoded, windows)
+    possible = possible_windows(shared_parts, encoded, windows)
     firsts = [
         np.flatnonzero(is_possible[: max(0, len(starts) - least + 1)])
         for is_possible, (starts, _) in zip(possible, places, strict=True)
     ]
-    left = [of_text[numbers] for of_text, numbers in zip(windows, firsts, strict=True)]
-    lengths = longest_matches(encoded, left, shown)
+    possible_places = [of_text[numbers] for of_text, numbers in zip(windows, firsts, strict=True)]
+    lengths = longest_matches(encoded, possible_places, shared_parts)
     spans = {
         text: _longest_spans(starts, ends, numbers, matched, least)
         for text, (starts, ends), numbers, matched in zip(
@@ -236,8 +236,10 @@ def _in_place(
     different = {text.text: text for text in texts}.values()
     queries = [_span_query(text, least, width) for text in different]
     names = [query.text for query in queries]
-    found, errors = collect_replies(index.spans(queries), names)
-    spans = {text: [Span(*match) for match in each.matches] for text, each in found.items()}
+    matches_by_text, errors = collect_replies(index.spans(queries), names)
+    spans = {
+        text: [Span(*match) for match in each.matches] for text, each in matches_by_text.items()
+    }
     return [errors.get(text.text) or spans[text.text] for text in texts]
 
 
@@ -261,11 +263,11 @@ def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed:
         for first in range(0, len(text.words), _PART_WORDS)
     ]
     number = min(len(parts), max(_FEWEST_PARTS, len(parts) // _PARTS_PER_DRAW))
-    drawn = draw_sample(parts, number, seed)
+    sampled_parts = draw_sample(parts, number, seed)
     words = sum(len(part.words) for part in parts)
-    times = words / max(1, sum(len(part.words) for part in drawn))
+    times = words / max(1, sum(len(part.words) for part in sampled_parts))
     width = width_in(index, least)
-    return index.cost_of_spans([_span_query(part, least, width) for part in drawn], times)
+    return index.cost_of_spans([_span_query(part, least, width) for part in sampled_parts], times)
 
 
 def _window_places(starts: Integers, ends: Integers, least: int) -> Integers:
@@ -281,8 +283,8 @@ def _of_tokens(texts: Sequence[WordText], index: MatchesTokens, least: int) -> F
     """Return the spans of tokens."""
     spans: list[list[Span] | NgramscanError] = []
     in_tokens = list[WordText]()
-    found = index.matches([text.text for text in texts])
-    for text, matches in zip(texts, found, strict=True):
+    matches_of_texts = index.matches([text.text for text in texts])
+    for text, matches in zip(texts, matches_of_texts, strict=True):
         if isinstance(matches, NgramscanError):
             spans.append(matches)
             in_tokens.append(text)

@@ -179,7 +179,7 @@ def _of_indexes(counted: CountResult, names: Sequence[str]) -> list[Total]:
         for earlier, later in combinations(lists, 2):
             if _are_compared(earlier.scope, later.scope):
                 of_index += _of_two(index, unit, later, earlier)
-        totals += [_as_estimate(one) for one in of_index] if index in estimated else of_index
+        totals += [_as_estimate(total) for total in of_index] if index in estimated else of_index
     return totals
 
 
@@ -307,14 +307,14 @@ def _over_snapshots(totals: Sequence[Total], indexes: Sequence[str]) -> list[Tot
             method=method,
             versus=None,
             statistic=statistic,
-            value=_sum(found),
+            value=_sum(snapshot_values),
             note=SNAPSHOTS_NOTE,
             kind=kind,
         )
-        for (tiers, method, kind, statistic), found in values.items()
+        for (tiers, method, kind, statistic), snapshot_values in values.items()
     ]
 
 
 def _sum(values: Sequence[float | int | None]) -> float | int | None:
-    known = [value for value in values if value is not None]
-    return sum(known) if len(known) == len(values) else None
+    numbers = [value for value in values if value is not None]
+    return sum(numbers) if len(numbers) == len(values) else None

@@ -329,31 +329,33 @@ def run_trace(
     count neither as copied nor as new.
     """
     result = TraceResult()
-    words = [WordText(given.text) for given in texts]
+    words = [WordText(given_text.text) for given_text in texts]
     masks: list[NDArray[np.bool_]] = []
     by_text: list[list[Traced]] = [[] for _ in texts]
     for index in indexes:
         least = options.least_in(index)
-        found, more = _find_with_forms(words, texts, index, least, options.min_words)
-        if not masks or found.texts is not words:  # tokens are those of one index
+        found_spans, more = _find_with_forms(words, texts, index, least, options.min_words)
+        if not masks or found_spans.texts is not words:  # tokens are those of one index
             masks = [
-                _masked(text, given.asked, options.min_words)
-                for text, given in zip(found.texts, texts, strict=True)
+                _masked(text, given_text.asked, options.min_words)
+                for text, given_text in zip(found_spans.texts, texts, strict=True)
             ]
         traced = result.traced[index.name] = []
-        for number, spans in enumerate(found.spans):
+        for number, spans in enumerate(found_spans.spans):
             if isinstance(spans, NgramscanError):
                 result.missing.append(QueryFailure(index.name, texts[number].id, spans))
             else:
-                each = Traced(texts[number], found.texts[number], masks[number], spans, least)
+                each = Traced(texts[number], found_spans.texts[number], masks[number], spans, least)
                 by_text[number].append(each)
                 traced.append(each)
         result.found_forms.extend(more)
-        result.counts[index.name] = found.counts
+        result.counts[index.name] = found_spans.counts
         result.sizes[index.name] = index.size()
     if len(indexes) > 1 and all(index.unit == "bytes" for index in indexes):
-        complete = [found for found in by_text if len(found) == len(indexes)]
-        result.traced[UNION] = [_merged(found) for found in complete]
+        complete = [
+            traced_by_index for traced_by_index in by_text if len(traced_by_index) == len(indexes)
+        ]
+        result.traced[UNION] = [_merged(traced_by_index) for traced_by_index in complete]
     for name, traced in result.traced.items():
         of_kinds = [
             part for each in traced if each.given.kinds is not None for part in each.of_kinds()
@@ -390,19 +392,19 @@ def _find_with_forms(
     if isinstance(index, ReadsDocuments):
         together = find_spans([*words, *(form.text for form in forms)], index, least)
         n = len(words)
-        found = FoundSpans(together.spans[:n], together.counts, words)
+        found_spans = FoundSpans(together.spans[:n], together.counts, words)
         of_forms = together.spans[n:]
     else:
-        found = find_spans(words, index, least)
-        forms = [form for form in forms if found.spans[form.number] == []]
+        found_spans = find_spans(words, index, least)
+        forms = [form for form in forms if found_spans.spans[form.number] == []]
         of_forms = find_spans([form.text for form in forms], index, least).spans
     more = []
     for form, spans in zip(forms, of_forms, strict=True):
-        as_given = _covered(found.spans[form.number], min_words)
+        as_given = _covered(found_spans.spans[form.number], min_words)
         if (covered := _covered(spans, min_words)) > as_given:
             id_ = texts[form.number].id
             more.append(FoundForm(index.name, id_, form.name, covered, as_given))
-    return found, more
+    return found_spans, more
 
 
 def _covered(spans: Sequence[Span] | NgramscanError, least: int) -> int:
@@ -439,9 +441,9 @@ def _longest_by_word(spans: Sequence[Span], n: int) -> Integers:
     return longest
 
 
-def _masked(text: WordText, asked: Iterable[str], least: int) -> NDArray[np.bool_]:
+def _masked(text: WordText, asked_texts: Iterable[str], least: int) -> NDArray[np.bool_]:
     changes = np.zeros(len(text.words) + 1, np.int64)  # of the number of spans that have a word
-    for other in asked:
+    for other in asked_texts:
         for span in spans_within(text, other, least):
             changes[span.first] += 1
             changes[span.stop] -= 1
@@ -455,14 +457,14 @@ def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, Quer
     if isinstance(index, MatchesTokens):
         counts = index.count_ngrams(_ngrams(traced, least))
     else:
-        known = result.counts[index.name]
+        stored_counts = result.counts[index.name]
         parts = dict.fromkeys(
             each.text.part(span.first, span.stop) for each in traced for span in each.listed(least)
         )
-        unknown = [part for part in parts if part not in known]
+        unknown = [part for part in parts if part not in stored_counts]
         replies, errors = collect_replies(index.counts(unknown), unknown) if unknown else ({}, {})
         result.missing.extend(QueryFailure(index.name, part, each) for part, each in errors.items())
-        every = {**known, **replies}
+        every = {**stored_counts, **replies}
         counts = {part: every[part] for part in parts if part in every}
     result.counts[index.name] = counts
     return counts
@@ -477,14 +479,16 @@ def _ngrams(traced: Iterable[Traced], least: int) -> dict[str, Sequence[int]]:
     }
 
 
-def _merged(found: Sequence[Traced]) -> Traced:
+def _merged(traced_by_index: Sequence[Traced]) -> Traced:
     """Return the spans of several indexes that are in no longer one."""
-    spans = sorted((span for each in found for span in each.spans), key=_by_start)
+    spans = sorted((span for each in traced_by_index for span in each.spans), key=_by_start)
     merged: list[Span] = []
     for span in spans:
         if not merged or span.stop > merged[-1].stop:
             merged.append(span)
-    return replace(found[0], spans=merged, least=max(each.least for each in found))
+    return replace(
+        traced_by_index[0], spans=merged, least=max(each.least for each in traced_by_index)
+    )
 
 
 def _by_start(span: Span) -> tuple[int, int]:
@@ -492,7 +496,7 @@ def _by_start(span: Span) -> tuple[int, int]:
 
 
 def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
-    given, profile = traced.given, traced.profile
+    given_text, profile = traced.given, traced.profile
     measured = profile.measures(options.min_words)
     beginning = None
     if options.truncate:
@@ -500,10 +504,10 @@ def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
     spans = traced.counting(options.min_words)
     return TraceRow(
         index=index,
-        dataset=given.dataset,
-        model=given.model,
-        prompt=given.prompt,
-        id=given.id,
+        dataset=given_text.dataset,
+        model=given_text.model,
+        prompt=given_text.prompt,
+        id=given_text.id,
         kind=traced.kind,
         unit=traced.unit,
         words=measured.words,
@@ -548,7 +552,7 @@ def make_spans(
             masked_before = np.append(0, np.cumsum(each.is_masked))
             for number, span in enumerate(each.listed(least)):
                 text = each.text.part(span.first, span.stop)
-                count, shown = counts.get(text), examples.get(text)
+                count, example = counts.get(text), examples.get(text)
                 yield SpanRow(
                     index=index.name,
                     dataset=each.given.dataset,
@@ -562,8 +566,8 @@ def make_spans(
                     text=text,
                     occurrences=count.occurrences if count else None,
                     documents=count.documents if count else None,
-                    document=shown.document if shown else None,
-                    metadata=shown.metadata if shown else "",
+                    document=example.document if example else None,
+                    metadata=example.metadata if example else "",
                     unit=each.unit,
                     output=None if number else each.text.text,
                 )

@@ -204,8 +204,8 @@ def _differences(
 ) -> Iterator[DifferenceRow]:
     """Yield the differences of all pairs of prompts, of the outputs of one model or of several."""
     models = {each.given.model for some in outputs.values() for each in some} - {""}
-    one = next(each for some in outputs.values() for each in some)
-    dataset, kind = one.given.dataset, one.kind
+    first_output = next(each for some in outputs.values() for each in some)
+    dataset, kind = first_output.given.dataset, first_output.kind
     model = models.pop() if len(models) == 1 else ALL_MODELS
     for baseline, prompt in combinations(outputs, 2):
         for name, measure in _measures(options).items():
@@ -306,9 +306,9 @@ def _by_prompt(traced: Sequence[Traced]) -> dict[_Names, list[Traced]]:
     groups: dict[_Names, list[Traced]] = defaultdict(list)
     pooled: dict[_Names, list[Traced]] = defaultdict(list)
     for each in traced:
-        given = each.given
-        groups[given.dataset, given.model, given.prompt, each.kind].append(each)
-        pooled[given.dataset, ALL_MODELS, given.prompt, each.kind].append(each)
+        given_text = each.given
+        groups[given_text.dataset, given_text.model, given_text.prompt, each.kind].append(each)
+        pooled[given_text.dataset, ALL_MODELS, given_text.prompt, each.kind].append(each)
     several = {key for key, some in pooled.items() if len({each.given.model for each in some}) > 1}
     return groups | {key: some for key, some in pooled.items() if key in several}
 
@@ -322,9 +322,9 @@ def _by_model(traced: Sequence[Traced]) -> Iterator[dict[str, list[Traced]]]:
     outputs = [each for each in traced if each.given.prompt != CONTROL]
     by_dataset: dict[str, dict[str, dict[str, list[Traced]]]] = {}
     for each in outputs:
-        given = each.given
-        prompts = by_dataset.setdefault(given.dataset, {}).setdefault(given.model, {})
-        prompts.setdefault(given.prompt, []).append(each)
+        given_text = each.given
+        prompts = by_dataset.setdefault(given_text.dataset, {}).setdefault(given_text.model, {})
+        prompts.setdefault(given_text.prompt, []).append(each)
     for dataset, by_model in by_dataset.items():
         pooled: dict[str, list[Traced]] = {}
         for model, prompts in by_model.items():

@@ -68,11 +68,11 @@ def text_of(
 ) -> GivenText:
     """Return an output as a text to trace; without `masks`, nothing is masked."""
     dataset, id_, _ = output.problem
-    asked = () if masks is None else (*output.asked, *masks.get(id_, ()))
+    asked_texts = () if masks is None else (*output.asked, *masks.get(id_, ()))
     problem = id_ and f"{dataset}/{id_}"
     text = output.text or ""
     kinds = tuple(kinds_of(text)) if has_kinds else None
-    return GivenText(*output.group, output.id, problem, text, asked, kinds)
+    return GivenText(*output.group, output.id, problem, text, asked_texts, kinds)
 
 
 def read_controls(table: Table, field: str, texts: Sequence[GivenText]) -> list[GivenText]:

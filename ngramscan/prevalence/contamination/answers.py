@@ -53,18 +53,22 @@ def find_answers(
         }
         width = max((len(by_id[id_].text) for id_ in looked), default=0) + within
         texts = list(dict.fromkeys(looked.values()))
-        found, failed = run_contexts(texts, index, OCCURRENCES, width, seed)
+        results, failed = run_contexts(texts, index, OCCURRENCES, width, seed)
         lost += [(failure.error, index.name) for failure in failed]
-        lost += [(failure.error, index.name) for one in found for failure in one.failures]
-        shown = shown_context(index, bytes_of(width)) // bytes_of(0)
-        by_text = {one.text: one for one in found}
+        lost += [
+            (failure.error, index.name)
+            for result_of_text in results
+            for failure in result_of_text.failures
+        ]
+        shown_characters = shown_context(index, bytes_of(width)) // bytes_of(0)
+        by_text = {result_of_text.text: result_of_text for result_of_text in results}
         for id_, text in looked.items():
             entry, places = by_id[id_], by_text.get(text)
             if places is None:  # it could not be looked up
                 seen[index.name, id_] = None, 0
                 continue
             near = any(_is_near(entry, context, within) for context in places.rows)
-            is_all = not places.failures and len(entry.text) + within < shown
+            is_all = not places.failures and len(entry.text) + within < shown_characters
             answer: Answer | None = "near" if near else "not near" if is_all else None
             seen[index.name, id_] = answer, len(places.rows)
     rows = [_with_answer(row, seen, indexes) for row in result.rows]
@@ -77,19 +81,19 @@ def _with_answer(
     indexes: Sequence[Index],
 ) -> EntryRow:
     names = [index.name for index in indexes] if row.index == UNION else [row.index]
-    told = [seen[name, row.id] for name in names if (name, row.id) in seen]
-    if not told or row.verdict == "clean":
+    answers_and_counts = [seen[name, row.id] for name in names if (name, row.id) in seen]
+    if not answers_and_counts or row.verdict == "clean":
         return row
-    answers = {answer for answer, _ in told}
+    answers = {answer for answer, _ in answers_and_counts}
     answer = "near" if "near" in answers else None if None in answers else "not near"
-    return replace(row, answer=answer, occurrences_seen=sum(n for _, n in told))
+    return replace(row, answer=answer, occurrences_seen=sum(n for _, n in answers_and_counts))
 
 
 def _is_near(entry: Entry, context: ContextRow, within: int) -> bool:
     start = entry.text.index(context.pattern)
     rest = len(entry.text) - start - len(context.pattern)
-    left = context.left[max(0, len(context.left) - start - within) :]
-    area = f"{left}{context.match}{context.right[: rest + within]}"
+    text_before = context.left[max(0, len(context.left) - start - within) :]
+    area = f"{text_before}{context.match}{context.right[: rest + within]}"
     return _whole_words(entry.answer, area) > _whole_words(entry.answer, entry.text)
 
 

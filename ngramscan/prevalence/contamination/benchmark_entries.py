@@ -76,8 +76,8 @@ def _text(place: str, row: Mapping[str, Any], column: str, option: str) -> str:
     if is_number and option != "field" and is_usable:
         return str(value)
     if not isinstance(value, str) or not value.strip():
-        shown = "empty" if isinstance(value, str) else f"{value!r:.40}, which is not text"
-        raise InputError(place, f"{column} is {shown}; correct the row or leave it out")
+        description = "empty" if isinstance(value, str) else f"{value!r:.40}, which is not text"
+        raise InputError(place, f"{column} is {description}; correct the row or leave it out")
     return value
 
 

@@ -139,12 +139,12 @@ def run_contaminate(
     for index, of_index in zip(indexes, answers, strict=True):
         if not isinstance(index, ReadsDocuments):
             _ask_for_forms(windows, forms, rule, index, of_index)
-    given = _texts(chain.from_iterable(windows))
+    entry_texts = _texts(chain.from_iterable(windows))
     missing = [
         QueryFailure(of_index.index, text, error)
         for of_index in answers
         for text, error in of_index.errors.items()
-        if text in given
+        if text in entry_texts
     ]
     result = ContaminateResult(
         missing=missing,
@@ -250,8 +250,8 @@ def _found_forms(
             continue
         for name, of_form in of_forms.items():
             if of_form and not _may_be_clean(of_form, rule, answers):
-                found = _n_found(of_form, answers)
-                yield FoundForm(answers.index, entry.id, name, len(of_form), found)
+                n_found = _n_found(of_form, answers)
+                yield FoundForm(answers.index, entry.id, name, len(of_form), n_found)
 
 
 # Asking
@@ -368,9 +368,9 @@ class _Undecided:
 
 def _union(answers: Sequence[_Answers]) -> _Answers:
     """Return what occurs in any index (1), and what is known not to be in one of them (0)."""
-    known = chain.from_iterable(of_index.occurrences for of_index in answers)
+    texts = chain.from_iterable(of_index.occurrences for of_index in answers)
     union = _Answers(UNION, "are unknown in an index and not found in another")
-    for text in dict.fromkeys(known):
+    for text in dict.fromkeys(texts):
         in_each = [of_index.occurrences.get(text) for of_index in answers]
         if any(in_each):
             union.occurrences[text] = 1
@@ -386,10 +386,10 @@ def _row(
     entry: Entry, windows: Sequence[TextWindow], answers: _Answers, rule: Rule, described: str
 ) -> EntryRow:
     n, counts = len(windows), [answers.occurrences.get(window.query) for window in windows]
-    asked, found = n - counts.count(None), sum(bool(count) for count in counts)
-    most = n - asked + found
+    n_asked, n_found = n - counts.count(None), sum(bool(count) for count in counts)
+    most = n - n_asked + n_found
     ranges = rule.found_by_verdict(n).items() if n else ()
-    verdict = next((name for name, (low, high) in ranges if low <= found and most <= high), None)
+    verdict = next((name for name, (low, high) in ranges if low <= n_found and most <= high), None)
     seen = [(count, number) for number, count in enumerate(counts) if count]
     rarest = windows[min(seen)[1]].query if seen and answers.index != UNION else None
     return EntryRow(
@@ -397,10 +397,10 @@ def _row(
         rule=described,
         id=entry.id,
         windows=n,
-        asked=asked,
-        found=found,
-        eta=found / n if n and asked == n else None,
-        eta_low=found / n if n else None,
+        asked=n_asked,
+        found=n_found,
+        eta=n_found / n if n and n_asked == n else None,
+        eta_low=n_found / n if n else None,
         eta_high=most / n if n else None,
         verdict=verdict,
         rarest=rarest,

@@ -154,9 +154,12 @@ def _compared_ids(
     verdicts: Mapping[str, EntryClass | None], values: _Values
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Return the clean and the dirty entries whose scores are known."""
-    known = [(id_, verdicts.get(id_)) for id_, value in values.items() if value is not None]
+    verdicts_of_scored = [
+        (id_, verdicts.get(id_)) for id_, value in values.items() if value is not None
+    ]
     clean, dirty = (
-        frozenset(id_ for id_, verdict in known if verdict == side) for side in _COMPARED
+        frozenset(id_ for id_, verdict in verdicts_of_scored if verdict == side)
+        for side in _COMPARED
     )
     return clean, dirty
 
@@ -175,9 +178,9 @@ def _adjusted(rows: Sequence[EffectRow], tests: Sequence[Hashable]) -> list[Effe
 def check_scores(scores: Sequence[GivenScore], ids: Iterable[str]) -> None:
     """Raise the InputErrors of `make_effects` before anything is counted, from the entries' ids."""
     _grouped(scores)
-    known, scored = dict.fromkeys(ids), dict.fromkeys(score.id for score in scores)
-    if not known.keys() & scored.keys():
-        firsts = (", ".join([*names][:3]) or "none" for names in (scored, known))
+    entry_ids, scored = dict.fromkeys(ids), dict.fromkeys(score.id for score in scores)
+    if not entry_ids.keys() & scored.keys():
+        firsts = (", ".join([*names][:3]) or "none" for names in (scored, entry_ids))
         problem = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
         raise InputError("scores", problem.format(*firsts))
 
@@ -188,7 +191,7 @@ def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
     for score in scores:
         group = _Group(score.dataset, score.model, score.method)
         groups.setdefault(group, []).append(score)
-    found: dict[_Group, tuple[str, _Values]] = {}
+    scores_by_group: dict[_Group, tuple[str, _Values]] = {}
     for group, in_group in groups.items():
         where = ", ".join(group)
         if len(rules := dict.fromkeys(score.rule for score in in_group)) > 1:
@@ -202,16 +205,16 @@ def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
             if score.epoch in (of_problem := answers.setdefault(score.id, {})):
                 raise InputError(where, f"id {score.id} is scored twice; was a file given twice?")
             of_problem[score.epoch] = _value(score)
-        found[group] = (
+        scores_by_group[group] = (
             in_group[0].rule,
             {id_: _mean(by_epoch.values()) for id_, by_epoch in answers.items()},
         )
-    return found
+    return scores_by_group
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return fmean(known) if known else None
+    numbers = [value for value in values if value is not None]
+    return fmean(numbers) if numbers else None
 
 
 def _value(score: GivenScore) -> float | None:
@@ -241,27 +244,27 @@ def _effect(
             parts[verdict].append(value)
         elif value is not None:
             without_verdict += 1
-    known = [value for part in parts.values() for value in part]
+    compared_values = [value for part in parts.values() for value in part]
     n_verdicts = sum(verdict is not None for verdict in verdicts.values())
     clean, dirty = parts["clean"], parts["dirty"]
-    found = None
+    comparison = None
     if clean and dirty:
-        found = compare_samples(clean, dirty, level)
+        comparison = compare_samples(clean, dirty, level)
     return EffectRow(
         index=index,
         **group._asdict(),
         score_rule=score_rule,
-        n=len(known),
-        accuracy=fmean(known) if known else None,
-        **_accuracies(parts, is_binary(known), level),
-        **fields_of("difference", found and found.difference),
+        n=len(compared_values),
+        accuracy=fmean(compared_values) if compared_values else None,
+        **_accuracies(parts, is_binary(compared_values), level),
+        **fields_of("difference", comparison and comparison.difference),
         level=level,
-        p=found and found.p.value,
-        test=found.p.procedure if found else "",
-        detectable=found and found.detectable,
+        p=comparison and comparison.p.value,
+        test=comparison.p.procedure if comparison else "",
+        detectable=comparison and comparison.detectable,
         n_without_verdict=without_verdict,
-        n_without_score=n_verdicts - len(known),
-        note=_note(parts, found),
+        n_without_score=n_verdicts - len(compared_values),
+        note=_note(parts, comparison),
     )
 
 
@@ -276,23 +279,23 @@ def _accuracies(
     return fields
 
 
-def _note(parts: Mapping[EntryClass, Sequence[float]], found: SampleComparison | None) -> str:
+def _note(parts: Mapping[EntryClass, Sequence[float]], comparison: SampleComparison | None) -> str:
     """Say why there is no comparison, or what it could not have found."""
-    if found is None:
+    if comparison is None:
         if not any(parts.values()):
             return "no entry has a verdict and a score"
         empty = [verdict for verdict in _COMPARED if not parts[verdict]]
         return f"no {' and no '.join(empty)} entries with a score"
-    conflict = disagreement(found.difference, found.p)
+    conflict = disagreement(comparison.difference, comparison.p)
     why = f"{conflict}, as Fisher's test is exact and the interval is not" if conflict else ""
-    return "; ".join(filter(None, (_weakness(found), why)))
+    return "; ".join(filter(None, (_weakness(comparison), why)))
 
 
-def _weakness(found: SampleComparison) -> str:
+def _weakness(comparison: SampleComparison) -> str:
     """Say what a comparison that found nothing could not have found."""
-    if found.p.value <= ALPHA or (found.detectable or 1) <= LARGE:
+    if comparison.p.value <= ALPHA or (comparison.detectable or 1) <= LARGE:
         return ""
-    if found.detectable is None:
+    if comparison.detectable is None:
         return "no gain would have been found reliably, however large"
-    gain = f"{100 * found.detectable:.0f} points"
+    gain = f"{100 * comparison.detectable:.0f} points"
     return f"too few entries: only a gain of {gain} or more would have been found"

@@ -67,9 +67,9 @@ class Rule:
     @property
     def described(self) -> str:
         """The rule with all its choices, as rows record it."""
-        drawn = self.draws is not None
-        where = f"at {self.draws} random places" if drawn else "from each word on"
-        choices = [] if drawn else [f"tail {self.tail}"]
+        is_drawn = self.draws is not None
+        where = f"at {self.draws} random places" if is_drawn else "from each word on"
+        choices = [] if is_drawn else [f"tail {self.tail}"]
         choices.append(f"short {self.short}")
         if self.normalization:
             choices.append(_SEARCHED[self.normalization])
@@ -228,9 +228,11 @@ def _searched(text: str, rule: Rule) -> _Searched:
     if rule.strip:
         first = behind - len(placed.text.lstrip())
         behind = max(first, len(placed.text.rstrip()))
-    kept = slice(first, behind)
-    searched = placed.text[kept]
-    return _Searched(searched, placed.starts[kept], placed.stops[kept], chunk_starts(searched))
+    stripped_part = slice(first, behind)
+    searched = placed.text[stripped_part]
+    return _Searched(
+        searched, placed.starts[stripped_part], placed.stops[stripped_part], chunk_starts(searched)
+    )
 
 
 def _spans(searched: _Searched, rule: Rule, place_seed: str) -> list[tuple[int, int]]:
@@ -266,11 +268,11 @@ def _drawn_places(places: int, draws: int, place_seed: str) -> list[int]:
     """Return different numbers below `places`, in their order; all, if there are no more."""
     if places <= draws:
         return list(range(places))
-    drawn: set[int] = set()
+    drawn_numbers: set[int] = set()
     attempt = 0
     # Hashes, as the generators of libraries may give other numbers in later versions.
-    while len(drawn) < draws:
+    while len(drawn_numbers) < draws:
         digest = hashlib.sha256(f"{place_seed}/{attempt}".encode()).digest()
-        drawn.add(int.from_bytes(digest) % places)
+        drawn_numbers.add(int.from_bytes(digest) % places)
         attempt += 1
-    return sorted(drawn)
+    return sorted(drawn_numbers)

@@ -88,13 +88,13 @@ def make_shares(
     stops = {"clean": rule.suspicious_from, "suspicious": rule.dirty_from, "dirty": None}
     classes = [(name, start, stops[name]) for name, start in starts.items() if start != stops[name]]
     classes += [("curve", threshold, None) for threshold in CURVE]
-    parts = [(*one, "") for one in classes]
-    parts += [(f"dirty, answer {one}", rule.dirty_from, None, one) for one in answers]
-    found = []
+    parts = [(*bounded_class, "") for bounded_class in classes]
+    parts += [(f"dirty, answer {answer}", rule.dirty_from, None, answer) for answer in answers]
+    shares = []
     for of_index in by_index.values():
         if len(of_index) > population:
             raise ValueError("more entries than the file has")
-        found += [
+        shares += [
             _share(
                 of_index,
                 rule,
@@ -108,7 +108,7 @@ def make_shares(
             )
             for name, start, stop, answer in parts
         ]
-    return found
+    return shares
 
 
 def _share(
@@ -123,10 +123,10 @@ def _share(
     level: float,
     answer: str,
 ) -> ShareRow:
-    known = [row for row in rows if row.windows]
-    entries = len(known)
+    rows_with_windows = [row for row in rows if row.windows]
+    entries = len(rows_with_windows)
     least = most = 0
-    for row in known:
+    for row in rows_with_windows:
         start = rule.least(eta_from, row.windows) if eta_from else 0
         stop = rule.least(eta_below, row.windows) if eta_below else row.windows + 1
         highest = row.found + row.windows - row.asked
