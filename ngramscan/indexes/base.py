@@ -302,7 +302,7 @@ class Locates(Protocol):
     Others take a request or more for each occurrence, or count documents while they read them.
     """
 
-    def documents_of(self, found: Occurrences) -> npt.NDArray[np.int64]:
+    def documents_of(self, located: Occurrences) -> npt.NDArray[np.int64]:
         """Return the number of the document of each occurrence, in their order.
 
         Numbers are those of the windows' documents, over all shards.
@@ -329,7 +329,7 @@ class FindsSpans(Protocol):
     def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
         """Start to search, and yield the spans of each different text, in any order."""
 
-    def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
+    def cost_of_spans(self, sampled_queries: Sequence[SpanQuery], times: float) -> Cost:
         """Estimate the cost of `times` as many queries by searching this sample."""
 
 

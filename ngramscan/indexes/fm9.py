@@ -95,8 +95,8 @@ class Fm9Index:
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
         """Yield the count of each query."""
-        for found in self.find(queries):
-            yield QueryCount(found.query, found.occurrences, None, "fm9", now())
+        for located in self.find(queries):
+            yield QueryCount(located.query, located.occurrences, None, "fm9", now())
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield the ranks of each query's occurrences."""
@@ -120,9 +120,9 @@ class Fm9Index:
         """
         self._progress.expect(len(places), "windows")
         self._compile()
-        tasks, readers, read = _tasks(places), self._readers, on_any_thread(self._read)
+        tasks, readers, read_task = _tasks(places), self._readers, on_any_thread(self._read)
         with ThreadPoolExecutor(readers) as pool:
-            submitted = (pool.submit(read, task, context) for task in tasks)
+            submitted = (pool.submit(read_task, task, context) for task in tasks)
             # Only a few at once: a window can be as large as its document.
             running = deque(islice(submitted, 2 * readers))
             while running:
@@ -151,33 +151,33 @@ class Fm9Index:
         lengths = np.array([len(place.query.encode()) for place in inside], np.int64)
         try:
             # One more byte than is shown, to see whether a character ends where the text does.
-            found = shard.windows([place.rank for place in inside], lengths, context + 1)
-            lines = shard.metadata([window.document for window in found])
+            shard_windows = shard.windows([place.rank for place in inside], lengths, context + 1)
+            lines = shard.metadata([window.document for window in shard_windows])
         except (IndexFormatError, RemoteError) as error:
             return [*windows, *(WindowFailure(place, error) for place in inside)]
-        each = zip(inside, found, lines, strict=True)
+        each = zip(inside, shard_windows, lines, strict=True)
         return [*windows, *(self._window(*of_place, context) for of_place in each)]
 
     def _window(
-        self, place: Place, found: ShardWindow, line: bytes, context: int
+        self, place: Place, shard_window: ShardWindow, line: bytes, context: int
     ) -> Window | WindowFailure:
         query = place.query.encode()
-        end = found.offset + len(query)
-        if found.offset < 0 or found.text[found.offset : end] != query:
+        end = shard_window.offset + len(query)
+        if shard_window.offset < 0 or shard_window.text[shard_window.offset : end] != query:
             return _failure(place, f"no occurrence of {place.query!r}")
-        document = str(self._first_documents[place.shard] + found.document)
+        document = str(self._first_documents[place.shard] + shard_window.document)
         if not is_object(line):
             problem = f"its metadata is not a JSON object: {line[:50]!r}"
             error = IndexFormatError(f"{self.name}, document {document}", problem)
             return WindowFailure(place, error)
-        low, high = cut_ends(found.text, found.offset, end, context)
+        low, high = cut_ends(shard_window.text, shard_window.offset, end, context)
         return Window(
             place,
             document,
-            found.document_bytes,
-            found.text[low:high],
-            found.offset - low,
-            found.start + low == 0,
+            shard_window.document_bytes,
+            shard_window.text[low:high],
+            shard_window.offset - low,
+            shard_window.start + low == 0,
             line.decode(),
         )
 
@@ -198,7 +198,7 @@ class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes):
         """Return where the longest match with each end begins in each text."""
         self._compile()
         self._progress.expect(len(texts), "texts")
-        found: list[Integers] = []
+        starts_of_texts: list[Integers] = []
         for number in range(0, len(texts), _TEXTS_AT_ONCE):
             some, of_each = texts[number:][:_TEXTS_AT_ONCE], ends[number:][:_TEXTS_AT_ONCE]
             begins = np.array([0, *accumulate(map(len, some))], np.int64)
@@ -206,15 +206,15 @@ class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes):
             begin_of_each = np.repeat(begins[:-1], sizes)
             joined = np.concatenate([np.zeros(0, np.int64), *of_each]) + begin_of_each
             starts = match_starts_in_all(self._local, b"".join(some), begin_of_each, joined)
-            found += np.split(starts - begin_of_each, np.cumsum(sizes)[:-1])
+            starts_of_texts += np.split(starts - begin_of_each, np.cumsum(sizes)[:-1])
             self._progress.advance(len(some), "texts")
-        return found
+        return starts_of_texts
 
-    def documents_of(self, found: Occurrences) -> Integers:
+    def documents_of(self, located: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""
         self._compile()
-        self._progress.expect(found.occurrences, "occurrences")
-        return np.concatenate([np.zeros(0, np.int64), *map(self._holding, found.segments)])
+        self._progress.expect(located.occurrences, "occurrences")
+        return np.concatenate([np.zeros(0, np.int64), *map(self._holding, located.segments)])
 
     def _holding(self, segment: Segment) -> Integers:
         shard, documents = self._local[segment.shard], np.zeros(segment.occurrences, np.int64)

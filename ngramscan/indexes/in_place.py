@@ -97,11 +97,14 @@ class InPlaceIndex(FindsSpans):
         self._shards: list[InPlaceShard] = []
         self._fingerprint, self._size, self._is_marked = "", IndexSize(), True
         self._has_answered, self._opening = False, 0
-        kept = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
+        stored_replies = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
         with suppress(*DAMAGED):
-            known = json.loads(kept[_FILES].text)
-            self._fingerprint, self._size = str(known["fingerprint"]), IndexSize(**known["size"])
-            self._is_marked = bool(known.get("has_validators", True))
+            description = json.loads(stored_replies[_FILES].text)
+            self._fingerprint, self._size = (
+                str(description["fingerprint"]),
+                IndexSize(**description["size"]),
+            )
+            self._is_marked = bool(description.get("has_validators", True))
         self._look_again()
 
     def _look_again(self) -> None:
@@ -126,13 +129,13 @@ class InPlaceIndex(FindsSpans):
         # Half of the memory, so that there is room for other parts.
         self._shards = open_in_place(ranges, self._url, self._options.memory_bytes // 2)
         self._opening = ranges.requests - sent
-        found = partial(find_in_all, ranges, self._shards)
+        find = partial(find_in_all, ranges, self._shards)
         if changed := ranges.changed:
             what_changed = f"{counted(len(changed), 'file')} changed since an earlier run"
             removed = "the parts of them in " + OptionUse("index_cache") + " are removed"
             self._progress.notice(f"{self.name}: {what_changed}; " + removed)
             changed.clear()
-        index = Fm9Index(self.name, self._shards, found, self._progress, _READERS)
+        index = Fm9Index(self.name, self._shards, find, self._progress, _READERS)
         files = "\n".join(shard.fingerprint for shard in self._shards)
         fingerprint = hashlib.sha256(files.encode()).hexdigest()[:16]
         is_marked = all(shard.has_validators for shard in self._shards)
@@ -142,9 +145,9 @@ class InPlaceIndex(FindsSpans):
                 raise IndexChangedError(self.name, f"{problem}; add " + OptionUse("refresh"))
             self._fingerprint, self._size = fingerprint, index.size()
             self._is_marked = is_marked
-            known: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}
-            known["has_validators"] = is_marked
-            self._journal.put(self.name, self.name, _FILES, json.dumps(known))
+            description: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}
+            description["has_validators"] = is_marked
+            self._journal.put(self.name, self.name, _FILES, json.dumps(description))
         self._index = index
         return index
 
@@ -154,29 +157,29 @@ class InPlaceIndex(FindsSpans):
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
         """Yield the count of each query."""
-        for found, source, asked_at in self._found(queries):
-            count = found.query, found.occurrences, None, source, asked_at
+        for located, source, asked_at in self._found(queries):
+            count = located.query, located.occurrences, None, source, asked_at
             yield QueryCount(*count, notes=self._notes)
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield the ranks of each query's occurrences."""
-        for found, _, _ in self._found(queries):
-            yield found
+        for located, _, _ in self._found(queries):
+            yield located
 
     def _found(self, queries: Sequence[str]) -> Iterator[tuple[Occurrences, CountSource, str]]:
         def read(query: str, segments: Any) -> Occurrences:
             whole_numbers = [[_whole(number) for number in each] for each in segments]
             return Occurrences(query, tuple(Segment(*each) for each in whole_numbers))
 
-        kept = self._kept(queries, lambda query: ["find", query], read)
-        for found, asked_at in kept.values():
-            yield found, "journal", asked_at
-        if missing := [query for query in queries if query not in kept]:
+        stored_results = self._kept(queries, lambda query: ["find", query], read)
+        for located, asked_at in stored_results.values():
+            yield located, "journal", asked_at
+        if missing := [query for query in queries if query not in stored_results]:
             occurrences = list(self._opened().find(missing))
             self._ranges().check()
-            for found in occurrences:
-                self._keep(["find", found.query], [astuple(each) for each in found.segments])
-                yield found, "fm9", now()
+            for located in occurrences:
+                self._keep(["find", located.query], [astuple(each) for each in located.segments])
+                yield located, "fm9", now()
 
     def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
         """Yield the spans of each different text."""
@@ -188,18 +191,18 @@ class InPlaceIndex(FindsSpans):
         def read(text: str, matches: Any) -> FoundMatches:
             return FoundMatches(text, [(_whole(first), _whole(stop)) for first, stop in matches])
 
-        kept = self._kept([*by_text], form, read)
-        yield from (found for found, _ in kept.values())
-        missing = [by_text[text] for text in by_text if text not in kept]
+        stored_results = self._kept([*by_text], form, read)
+        yield from (stored_matches for stored_matches, _ in stored_results.values())
+        missing = [by_text[text] for text in by_text if text not in stored_results]
         if not missing:
             return
         self._opened()
         self._progress.expect(len(missing), "texts")
         for start in range(0, len(missing), _TEXTS_AT_ONCE):
             some = missing[start : start + _TEXTS_AT_ONCE]
-            found = find_spans(self._ranges(), self._shards, [*map(_searched, some)])
+            matches_of_queries = find_spans(self._ranges(), self._shards, [*map(_searched, some)])
             self._ranges().check()
-            for query, matches in zip(some, found, strict=True):
+            for query, matches in zip(some, matches_of_queries, strict=True):
                 self._keep(form(query.text), matches)
                 yield FoundMatches(query.text, matches)
             self._progress.advance(len(some), "texts")
@@ -210,9 +213,9 @@ class InPlaceIndex(FindsSpans):
         def form(place: Place) -> list[Any]:
             return ["window", *astuple(place), context]
 
-        kept = self._kept(places, form, _read_window)
-        yield from (kept[place][0] for place in places if place in kept)
-        missing = [place for place in places if place not in kept]
+        stored_results = self._kept(places, form, _read_window)
+        yield from (stored_results[place][0] for place in places if place in stored_results)
+        missing = [place for place in places if place not in stored_results]
         if not missing:
             return
         index = self._opened()
@@ -234,20 +237,20 @@ class InPlaceIndex(FindsSpans):
         self,
         items: Sequence[Item],
         form: Callable[[Item], list[Any]],
-        read: Callable[[Item, Any], T],
+        read_stored: Callable[[Item, Any], T],
     ) -> dict[Item, tuple[T, str]]:
         """Return what the journal has, and when it was asked; if it lacks any, open the files."""
         while True:
-            found: dict[Item, tuple[T, str]] = {}
-            asked = items if self._is_marked and not self._options.refresh else []
-            requests = {self._request(form(item)): item for item in asked}
+            stored_results: dict[Item, tuple[T, str]] = {}
+            items_to_read = items if self._is_marked and not self._options.refresh else []
+            requests = {self._request(form(item)): item for item in items_to_read}
             for request, reply in self._journal.get(self.name, self.name, requests).items():
                 with suppress(*DAMAGED):
                     item = requests[request]
-                    found[item] = read(item, json.loads(reply.text)), reply.asked_at
-            if self._index or len(found) == len({*items}):
+                    stored_results[item] = read_stored(item, json.loads(reply.text)), reply.asked_at
+            if self._index or len(stored_results) == len({*items}):
                 self._has_answered |= bool(items)
-                return found
+                return stored_results
             self._opened()  # and they may be others by now
 
     def _request(self, form: list[Any]) -> str:
@@ -264,7 +267,7 @@ class InPlaceIndex(FindsSpans):
         self._opened()
         patterns = [query.encode() for query in queries]
         suffixes = {pattern[at:] for pattern in patterns for at in range(len(pattern) - 1)}
-        at_most = rounds = kept = loads = 0
+        at_most = rounds = kept_bytes = loads = 0
         for shard in self._shards:
             steps = shard.data.steps
             # Both ends of a range are asked for.
@@ -273,29 +276,33 @@ class InPlaceIndex(FindsSpans):
                 (sum(steps[byte] for byte in pattern[:-1]) for pattern in patterns), default=0
             )
             rounds = max(rounds, longest * shard.data.rounds_per_step)
-            kept += shard.data.kept_bytes
+            kept_bytes += shard.data.kept_bytes
             loads += shard.data.loads
         opened = self._opening + loads
-        loaded = Cost(opened, opened, kept, kept / _BYTES_PER_S + self._opening * _LATENCY_S)
-        found = self._cost(at_most, round(at_most * _LIKELY), rounds)
+        loaded = Cost(
+            opened, opened, kept_bytes, kept_bytes / _BYTES_PER_S + self._opening * _LATENCY_S
+        )
+        search_cost = self._cost(at_most, round(at_most * _LIKELY), rounds)
         longest = max(map(len, patterns), default=0)
         windows_cost = self._cost_of_windows(windows, 2 * context + longest)
-        return loaded + found + windows_cost
+        return loaded + search_cost + windows_cost
 
-    def cost_of_spans(self, drawn: Sequence[SpanQuery], times: float) -> Cost:
+    def cost_of_spans(self, sampled_queries: Sequence[SpanQuery], times: float) -> Cost:
         """Return what it takes if the journal has nothing; what was drawn is searched for this."""
         loaded = self.cost([], 0, 0)
         ranges = self._ranges()
-        requests = estimate_requests(ranges, self._shards, [*map(_searched, drawn)], times)
-        texts = [query.text.encode() for query in drawn]
+        requests = estimate_requests(
+            ranges, self._shards, [*map(_searched, sampled_queries)], times
+        )
+        texts = [query.text.encode() for query in sampled_queries]
         # What a search, the way to a sampled place and the text around it take one after another.
         most = sum(len(text) * len(self._shards) for text in texts) * times * _PASSES
         data = max((shard.data for shard in self._shards), key=lambda data: data.n)
         steps = data.layout.size / data.n
         at_most = round(most * steps * 2 * data.reads_per_step)
         rounds = _PASSES * (SA_STEP + ISA_STEP) * steps * data.rounds_per_step
-        found = self._cost(max(at_most, requests), requests, rounds)
-        return loaded + found
+        search_cost = self._cost(max(at_most, requests), requests, rounds)
+        return loaded + search_cost
 
     def _cost_of_windows(self, windows: int, text_bytes: int) -> Cost:
         """Return what windows take that have so many bytes, or their whole document."""

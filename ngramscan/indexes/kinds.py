@@ -104,8 +104,8 @@ def _open_scan(spec: str, resources: Resources) -> Sequence[Index]:
         raise InputError(shown_option, "not a URL; expected https://…") from error
     if parts.password is not None and parts.scheme not in {"http", "https"}:
         problem = "a password in it would show in rows; put it into the configuration of fsspec"
-        shown = SCAN.spec_of(f"{parts.scheme}://{parts.hostname}/…")
-        raise InputError(OptionUse("index", shown), problem)
+        shown_spec = SCAN.spec_of(f"{parts.scheme}://{parts.hostname}/…")
+        raise InputError(OptionUse("index", shown_spec), problem)
     corpus = open_corpus(
         location, options.read.exclude_sources, options.input_format, options.skip_unknown
     )
@@ -165,13 +165,15 @@ def _open_token_service(spec: str, resources: Resources) -> Sequence[Index]:
 def _open_address(spec: str, resources: Resources) -> Sequence[Index]:
     from ngramscan.indexes.http.client import split_login  # slow to import
 
-    shown, _ = split_login("index", spec)
+    spec_without_login, _ = split_login("index", spec)
     folder, _, name = spec.rpartition("/")
     if not urlsplit(spec).path.strip("/") or not name:
         hosted = find_hosted(urlsplit(spec).hostname or "")
-        expected = OptionUse("index", hosted.alias) if hosted else f"{shown}NAME"
-        raise InputError(OptionUse("index", shown), "no index named; expected " + expected)
-    address = shown.rstrip("/")
+        expected = OptionUse("index", hosted.alias) if hosted else f"{spec_without_login}NAME"
+        raise InputError(
+            OptionUse("index", spec_without_login), "no index named; expected " + expected
+        )
+    address = spec_without_login.rstrip("/")
     if _names_corpus(name):
         cure = OptionUse("index", SCAN.spec_of(address))
         raise InputError(OptionUse("index", address), "a file, not an index; to read it: " + cure)

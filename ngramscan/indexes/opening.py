@@ -55,8 +55,10 @@ def split_specs(specs: Sequence[str]) -> list[str]:
     """Return specs one by one, each once: a pipe can't be read twice."""
     # Commas separate specs, but they may also be part of a path or an address.
     prefixes = "|".join(re.escape(kind.prefix) for kind in KINDS if kind.has_place)
-    given = [part for spec in specs for part in re.split(f",(?={prefixes})", spec)]
-    parts = (part for spec in given for part in ([spec] if ":" in spec else spec.split(",")))
+    prefixed_parts = [part for spec in specs for part in re.split(f",(?={prefixes})", spec)]
+    parts = (
+        part for spec in prefixed_parts for part in ([spec] if ":" in spec else spec.split(","))
+    )
     return [*dict.fromkeys(part.strip() for part in parts if part.strip())]
 
 

@@ -181,10 +181,10 @@ class IndexOptions(SamplingOptions):
 
 def parse_size(text: str | int, option: str = "shard_size") -> int:
     """Return the bytes of a size like 500MB, 1.5GB or 1000; units are powers of 1000."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
-    if found is None or found[2] not in _UNITS:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([A-Z]*)", str(text).strip().upper(), re.ASCII)
+    if match is None or match[2] not in _UNITS:
         raise InputError(OptionUse(option, text), "expected a size like 500MB or 1GB")
-    size = float(found[1]) * _UNITS[found[2]]
+    size = float(match[1]) * _UNITS[match[2]]
     if not size < _LARGEST_SIZE:
         raise InputError(
             OptionUse(option, str(text)[:40]), f"expected less than {_LARGEST_SIZE:,} bytes"

@@ -47,7 +47,7 @@ def describe_size(name: str, size: IndexSize, seconds: float) -> IndexInfo:
     if size.shards and size.bytes is not None and "://" not in name:
         asking = _ASKING_BYTES + _ASKING_PER_SHARD * size.shards
     building = None if largest is None else memory_to_build(largest)
-    known = (
+    size_columns = (
         name,
         size.documents,
         size.bytes,
@@ -57,7 +57,7 @@ def describe_size(name: str, size: IndexSize, seconds: float) -> IndexInfo:
         size.index_bytes,
         ratio,
     )
-    return IndexInfo(*known, asking, building)
+    return IndexInfo(*size_columns, asking, building)
 
 
 def size_parts(size: IndexSize) -> list[str]:

@@ -144,8 +144,8 @@ def _files_at(place: str, kind: IndexKind | None) -> Iterator[Path]:
     if path.exists() and listed == place and not listed.endswith(LISTS):
         return
     with suppress(InputError):
-        found, _ = find_files(place, form="text")  # any format: their names alone are wanted
-        for file in found:
+        corpus_files, _ = find_files(place, form="text")  # any format: their names alone are wanted
+        for file in corpus_files:
             if is_remote(file.path):
                 yield from _files_at_url(file.path, kind)
             else:

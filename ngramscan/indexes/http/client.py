@@ -165,13 +165,13 @@ class ApiClient:
         request: str,
         body: Reply,
         parse: Callable[[httpx.Response], Reply],
-        read: Callable[[Reply], T],
+        read_content: Callable[[Reply], T],
     ) -> tuple[Reply, Answer[T]]:
         """Ask the host; keep the reply under the request. `parse` and `read` refuse wrong ones."""
 
         def accept(response: httpx.Response) -> tuple[Reply, T]:
             reply = parse(response)
-            return reply, read(reply)
+            return reply, read_content(reply)
 
         (reply, content), _, _ = self.service.ask(json.dumps(body), accept)
         self.journal.put(self.url, index, request, json.dumps(reply))
@@ -192,8 +192,8 @@ class ApiClient:
         return future
 
     def _work(self) -> None:
-        while given := self._tasks.get():
-            future, task = given
+        while future_and_task := self._tasks.get():
+            future, task = future_and_task
             with suppress(InvalidStateError):  # the host has failed in the meantime
                 try:
                     result = task()

@@ -39,15 +39,15 @@ def identify(client: ApiClient, name: str, probes: Iterable[Callable[[], str]]) 
 
 def last_identity(client: ApiClient, name: str) -> str:
     """Return the text that stood for an index when it was last asked; empty: it never was."""
-    kept = client.journal.get(client.url, name, [_IDENTITY])
-    return kept[_IDENTITY].text if _IDENTITY in kept else ""
+    stored_replies = client.journal.get(client.url, name, [_IDENTITY])
+    return stored_replies[_IDENTITY].text if _IDENTITY in stored_replies else ""
 
 
-def ask_ranks(client: ApiClient, form: Reply, read: Callable[[httpx.Response], Reply]) -> str:
+def ask_ranks(client: ApiClient, form: Reply, read_reply: Callable[[httpx.Response], Reply]) -> str:
     """Ask a host where a text is, again if it is busy; return the ranks as text."""
 
     def read_ranks(response: httpx.Response) -> str:
-        return json.dumps(read(response)["segment_by_shard"])
+        return json.dumps(read_reply(response)["segment_by_shard"])
 
     body = json.dumps(form)
     try:

@@ -86,9 +86,9 @@ class ApiIndex:
         self._client = client
         self._has_answered = False
         self._failure = partial(QueryFailure, name)
-        kept = client.journal.get(client.url, name, [_SPELLING])
-        if _SPELLING in kept and kept[_SPELLING].text in spellings:
-            self._prefer(kept[_SPELLING].text)
+        stored_replies = client.journal.get(client.url, name, [_SPELLING])
+        if _SPELLING in stored_replies and stored_replies[_SPELLING].text in spellings:
+            self._prefer(stored_replies[_SPELLING].text)
 
     def _prefer(self, spelling: str) -> None:
         if spelling != self._spellings[0]:
@@ -104,8 +104,12 @@ class ApiIndex:
         max_context = client.served.get(name, {}).get("max_context")
         if isinstance(max_context, int) and COMMON_CONTEXT < max_context <= MOST:
             client.journal.put(client.url, self.name, _CONTEXT, str(max_context))
-        kept = client.journal.get(client.url, self.name, [_CONTEXT]).get(_CONTEXT)
-        longest = int(kept.text) if kept and kept.text.isdecimal() else COMMON_CONTEXT
+        stored_reply = client.journal.get(client.url, self.name, [_CONTEXT]).get(_CONTEXT)
+        longest = (
+            int(stored_reply.text)
+            if stored_reply and stored_reply.text.isdecimal()
+            else COMMON_CONTEXT
+        )
         client.service.most_bytes = max(LONGEST_REPLY_BYTES, longest * _REPLY_BYTES_PER_CONTEXT)
         return longest
 
@@ -122,9 +126,9 @@ class ApiIndex:
             description = client.served.get(self._spellings[0], {})
             listed = json.dumps({name: description.get(name) for name in _LISTED})
             client.journal.put(client.url, self.name, _SIZE, listed)
-        for kept in client.journal.get(client.url, self.name, [_SIZE]).values():
+        for stored_reply in client.journal.get(client.url, self.name, [_SIZE]).values():
             with suppress(*DAMAGED):
-                self._size = _read_size(json.loads(kept.text))
+                self._size = _read_size(json.loads(stored_reply.text))
         if self._has_answered and self._size == IndexSize():
             problem = f"{client.url}: the server doesn't tell the size of its indexes"
             self._size = IndexSize(unknown_because=problem)
@@ -138,9 +142,9 @@ class ApiIndex:
         """Start to count all queries; yield the counts."""
 
         def count(query: str) -> Questions[QueryCount]:
-            read = partial(read_count, most=self._size.bytes)
+            read_content = partial(read_count, most=self._size.bytes)
             forms = [{"query_type": "count", "query": query}]
-            occurrences, source, asked_at = yield from self._answer(forms, read)
+            occurrences, source, asked_at = yield from self._answer(forms, read_content)
             return QueryCount(query, occurrences, None, source, asked_at)
 
         return self._client.answers(self.name, queries, count, self._failure)
@@ -149,9 +153,9 @@ class ApiIndex:
         """Start to look up all queries; yield where each occurs."""
 
         def find(query: str) -> Questions[Occurrences]:
-            read = partial(read_found, query=query, most=self._size.bytes)
+            read_content = partial(read_found, query=query, most=self._size.bytes)
             occurrences, _, _ = yield from self._answer(
-                [{"query_type": "find", "query": query}], read
+                [{"query_type": "find", "query": query}], read_content
             )
             return occurrences
 
@@ -186,16 +190,22 @@ class ApiIndex:
                 return ranks
         raise RemoteRefused(f"{self._client.url} has no index {self.name}")
 
-    def _answer(self, forms: Iterable[Reply], read: Callable[[Reply], T]) -> Questions[Answer[T]]:
+    def _answer(
+        self, forms: Iterable[Reply], read_content: Callable[[Reply], T]
+    ) -> Questions[Answer[T]]:
         """Return the answer to a question; the first of its forms is its key in the journal."""
         other_forms = iter(forms)
         form = next(other_forms)
         request = self._identity + json.dumps(form, sort_keys=True)
-        ask = partial(self._ask_host, request, form, other_forms, read)
-        return answer_to(Question(request, read, ask))
+        ask = partial(self._ask_host, request, form, other_forms, read_content)
+        return answer_to(Question(request, read_content, ask))
 
     def _ask_host(
-        self, request: str, form: Reply, other_forms: Iterator[Reply], read: Callable[[Reply], T]
+        self,
+        request: str,
+        form: Reply,
+        other_forms: Iterator[Reply],
+        read_content: Callable[[Reply], T],
     ) -> Answer[T]:
         """Ask by the first spelling and form that the host answers; keep the reply."""
         spellings = iter(self._spellings)
@@ -204,7 +214,7 @@ class ApiIndex:
             parse = partial(_parse, form)
             try:
                 body = {"index": spelling, **form}
-                _, answer = self._client.ask(self.name, request, body, parse, read)
+                _, answer = self._client.ask(self.name, request, body, parse, read_content)
                 break
             except UnknownIndexError:
                 if not (spelling := next(spellings, "")):

@@ -85,11 +85,11 @@ def read_found(reply: Reply, query: str, most: int | None = None) -> Occurrences
         raise refusal("no segments in the reply", reply)
     # A shard without an occurrence has an empty segment, which may be anywhere.
     segments = (Segment(shard, *pair) for shard, pair in enumerate(ranks))
-    found = Occurrences(query, tuple(segment for segment in segments if segment.occurrences))
-    if reply.get("cnt") != found.occurrences:
+    located = Occurrences(query, tuple(segment for segment in segments if segment.occurrences))
+    if reply.get("cnt") != located.occurrences:
         raise refusal("segments that do not sum to their count:", reply)
-    read_count({"count": found.occurrences}, most)
-    return found
+    read_count({"count": located.occurrences}, most)
+    return located
 
 
 def _is_segment(value: object) -> bool:
@@ -123,8 +123,8 @@ def read_window(reply: Reply, place: Place, context: int) -> Window:
     if not len(content) == shown_bytes <= min(document_bytes, longest) or offset > context:
         raise refusal("a window of contradicting lengths:", reply)
     if not content.startswith(query, offset):
-        shown = f"rank {place.rank} in shard {place.shard} does not show {place.query!r}:"
-        raise refusal(f"the window of {shown}", reply)
+        mismatch = f"rank {place.rank} in shard {place.shard} does not show {place.query!r}:"
+        raise refusal(f"the window of {mismatch}", reply)
     # A document that begins exactly where the window does looks truncated.
     starts_document = offset < context or shown_bytes == document_bytes
     return Window(

@@ -46,8 +46,8 @@ class Question:
     """Stands for queries and unions: comparing tens of thousands for each small file takes long."""
 
     def __post_init__(self) -> None:
-        asked = list(self.queries), [list(union) for union in self.unions]
-        content = repr((*asked, FORM) if self.normalization else asked)
+        queries_and_unions = list(self.queries), [list(union) for union in self.unions]
+        content = repr((*queries_and_unions, FORM) if self.normalization else queries_and_unions)
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "digest", digest)
 
@@ -119,19 +119,21 @@ class Found:
 class _Reading:
     """The texts of a piece, or of its first documents, and what was read of it."""
 
-    def __init__(self, piece: Piece, read: ReadOptions, limit: int | None, report: Report) -> None:
+    def __init__(
+        self, piece: Piece, read_options: ReadOptions, limit: int | None, report: Report
+    ) -> None:
         self.skipped = Counter[str]()
         self.documents = self.bytes = 0
-        self._batches = self._read(piece, read, report)
+        self._batches = self._read(piece, read_options, report)
         self._limit = limit
 
     def _read(
-        self, piece: Piece, read: ReadOptions, report: Report
+        self, piece: Piece, read_options: ReadOptions, report: Report
     ) -> Iterator[Sequence[TextBytes]]:
-        for batch in read_piece(piece, read):
+        for batch in read_piece(piece, read_options):
             if batch.skipped:
                 self.skipped.update(batch.skipped)
-            yield without_excluded(batch, read.exclude_sources).texts
+            yield without_excluded(batch, read_options.exclude_sources).texts
             report(batch.consumed)
 
     def __iter__(self) -> Iterator[TextBytes]:

@@ -92,8 +92,8 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
 
     def _check_stream(self) -> None:
         options, where = self._options, self._corpus.files[0].path
-        asked = {"sample_files": options.sample_files, "scheduler": options.scheduler}
-        for option, value in asked.items():
+        file_options = {"sample_files": options.sample_files, "scheduler": options.scheduler}
+        for option, value in file_options.items():
             if value is not None:
                 problem = "a pipe can't be read that way; give the files: scan:PATH"
                 raise InputError(OptionUse(option, value), f"{where}: {problem}")
@@ -153,7 +153,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         )
         self._measure(results)
         self._notes(results)
-        return list(dict.fromkeys(part for found in results for part in found.parts))
+        return list(dict.fromkeys(part for result in results for part in result.parts))
 
     def _measure(self, results: Sequence[Counts | Found]) -> None:
         """Keep the size of what was read; it is an error if there is no document."""

@@ -44,15 +44,15 @@ class KeptResults(Generic[R]):
     def __init__(
         self,
         journal: Journal | None,
-        asked: Question | Sought,
+        task: Question | Sought,
         form: type[R],
         check: Callable[[R], bool] = lambda _: True,
     ) -> None:
         self._journal = journal
         self._form: type[R] = form
         self._check: Callable[[R], bool] = check
-        self._limits = asked.read.limits
-        self._request = key_of(asked)
+        self._limits = task.read.limits
+        self._request = key_of(task)
 
     def get(self, pieces: Sequence[Piece]) -> tuple[dict[int, R], int]:
         """Return the results by the number of their piece, and how many others are damaged."""
@@ -64,14 +64,14 @@ class KeptResults(Generic[R]):
         read_kept, read_result = msgspec.json.Decoder(_Kept), msgspec.json.Decoder(self._form)
         for identity, reply in replies.items():
             try:
-                kept = read_kept.decode(reply.text)
-                result = read_result.decode(kept.result)
+                stored = read_kept.decode(reply.text)
+                result = read_result.decode(stored.result)
             except (ValueError, RecursionError):
                 damaged += 1
                 continue
             if not self._check(result):
                 damaged += 1
-            elif _is_within(kept.limits, self._limits):
+            elif _is_within(stored.limits, self._limits):
                 results[numbers[identity]] = result
         return results, damaged
 
@@ -88,16 +88,16 @@ class KeptResults(Generic[R]):
         self._journal.put_each(_SOURCE, self._request, texts)
 
 
-def _is_within(kept: Mapping[str, int], limits: Mapping[str, int]) -> bool:
+def _is_within(stored_limits: Mapping[str, int], limits: Mapping[str, int]) -> bool:
     """Tell whether what was read below some limits can be read below others."""
-    if kept == limits:
+    if stored_limits == limits:
         return True
-    return all(kept.get(name, limit + 1) <= limit for name, limit in limits.items())
+    return all(stored_limits.get(name, limit + 1) <= limit for name, limit in limits.items())
 
 
-def key_of(asked: Question | Sought) -> str:
+def key_of(task: Question | Sought) -> str:
     """Return what the result of a piece depends on, apart from the piece."""
-    parts = [_PROCEDURE, type(asked).__name__, asked.content, asked.digest]
+    parts = [_PROCEDURE, type(task).__name__, task.content, task.digest]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 

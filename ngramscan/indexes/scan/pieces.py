@@ -149,24 +149,24 @@ def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> lis
 def _do_left(
     run: ScanRun,
     pieces: Sequence[Piece],
-    kept: KeptResults[Result],
+    stored_results: KeptResults[Result],
     work: Callable[[Piece, Report], Result],
 ) -> list[Result]:
     """Do work on those pieces of which the journal has no result, and keep the new ones.
 
     The first error is raised after all other pieces were done.
     """
-    results = {} if run.refresh else _journalled(run, pieces, kept)
-    left = {number: piece for number, piece in enumerate(pieces) if number not in results}
+    results = {} if run.refresh else _journalled(run, pieces, stored_results)
+    pending_pieces = {number: piece for number, piece in enumerate(pieces) if number not in results}
     errors: list[NgramscanError] = []
-    for done in _run_on_bundles(run, left, work, left):
+    for done in _run_on_bundles(run, pending_pieces, work, pending_pieces):
         new = {number: each for number, each in done if not isinstance(each, NgramscanError)}
         errors += [each for _, each in done if isinstance(each, NgramscanError)]
         if run.journal is not None:
             for number in new:
                 if pieces[number].identity:
                     run.progress.detail(_described(pieces[number]))
-            kept.put([(pieces[number], result) for number, result in new.items()])
+            stored_results.put([(pieces[number], result) for number, result in new.items()])
         results |= new
     if errors:
         raise _first_of(errors)
@@ -179,7 +179,7 @@ def _described(piece: Piece) -> str:
 
 
 def _journalled(
-    run: ScanRun, pieces: Sequence[Piece], kept: KeptResults[Result]
+    run: ScanRun, pieces: Sequence[Piece], stored_results: KeptResults[Result]
 ) -> dict[int, Result]:
     n_unmarked = sum(not piece.identity for piece in pieces)
     if n_unmarked and run.journal is not None:
@@ -187,7 +187,7 @@ def _journalled(
             f"{run.name}: results for {n_unmarked} of {len(pieces)} parts are not kept, as their"
             " server gives neither a tag nor a date, or they changed just before"
         )
-    results, damaged = kept.get(pieces)
+    results, damaged = stored_results.get(pieces)
     if results:
         run.progress.notice(
             f"{run.name}: using cached results for {len(results)} of {len(pieces)} parts ("

@@ -47,15 +47,15 @@ def take_sample(files: Sequence[CorpusFile], amount: str, seed: int) -> Sample:
     knows_sizes = all(file.size is not None for file in files)
     sizes = [max(file.size or 0, 1) if knows_sizes else 1 for file in files]
     chances = _chances(np.array(sizes, dtype=np.float64), n)
-    drawn = _draw(chances, np.random.default_rng(seed))
+    drawn_numbers = _draw(chances, np.random.default_rng(seed))
     by = "in proportion to bytes" if knows_sizes else "with equal chances"
     certain = int((chances == 1).sum()) if n < len(files) else 0
     with_certainty = f" ({certain} of them certain)" if certain else ""
     amount_read = f"estimate from {n} of {len(files)} files"
     return Sample(
-        files=[files[i] for i in drawn],
-        sizes=[sizes[i] for i in drawn],
-        chances=[float(chances[i]) for i in drawn],
+        files=[files[i] for i in drawn_numbers],
+        sizes=[sizes[i] for i in drawn_numbers],
+        chances=[float(chances[i]) for i in drawn_numbers],
         total_size=sum(sizes),
         description=f"{amount_read}, drawn {by}{with_certainty}, seed {seed}",
     )

@@ -89,15 +89,20 @@ def _documents(
     piece: Piece, question: Question, report: Report
 ) -> Iterator[tuple[TextBytes, int, str]]:
     """Yield text, record and source; however it ends, all of the piece is reported as read."""
-    left = piece.size or 0
+    unread_size = piece.size or 0
     try:
         for batch in read_piece(piece, question.read):
-            left -= batch.consumed
+            unread_size -= batch.consumed
             report(batch.consumed)
-            kept = without_excluded(batch, question.read.exclude_sources)
-            yield from zip(kept.texts, kept.records, kept.sources or repeat(""), strict=False)
+            included_documents = without_excluded(batch, question.read.exclude_sources)
+            yield from zip(
+                included_documents.texts,
+                included_documents.records,
+                included_documents.sources or repeat(""),
+                strict=False,
+            )
     finally:
-        report(max(left, 0))
+        report(max(unread_size, 0))
 
 
 def _starts(query: str, content: bytes, count: int, ignore_case: bool) -> list[int]:

@@ -86,8 +86,8 @@ def _read(
                 ranks = _ranks(wanted[number])
                 requests[number] = WindowRequest(pieces[number], records, ranks, context)
     queries = {query for request in requests.values() for query in request.ranks}
-    read = replace(question.read, with_sources=True)
-    question = replace(question, queries=sorted(queries), read=read)
+    read_options = replace(question.read, with_sources=True)
+    question = replace(question, queries=sorted(queries), read=read_options)
     if requests:
         numbered = {number: pieces[number] for number in requests}
         yield from run_on_pieces(run, numbered, partial(read_excerpts, question=question), requests)

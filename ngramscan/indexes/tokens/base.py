@@ -199,23 +199,23 @@ def is_token_level(index: Index) -> TypeGuard[TokenIndex]:
     return index.unit == "tokens"
 
 
-def as_count(found: TokenOccurrences | QueryFailure) -> QueryCount | QueryFailure:
+def as_count(located: TokenOccurrences | QueryFailure) -> QueryCount | QueryFailure:
     """Return how often a query occurs; a failure as it is."""
-    if isinstance(found, QueryFailure):
-        return found
+    if isinstance(located, QueryFailure):
+        return located
     return QueryCount(
-        query=found.query,
-        occurrences=found.occurrences,
+        query=located.query,
+        occurrences=located.occurrences,
         documents=None,
-        source=found.source,
-        asked_at=found.asked_at,
-        notes=(LOWER_BOUND, *found.notes),
+        source=located.source,
+        asked_at=located.asked_at,
+        notes=(LOWER_BOUND, *located.notes),
     )
 
 
-def as_occurrences(found: TokenOccurrences | QueryFailure) -> Occurrences | QueryFailure:
+def as_occurrences(located: TokenOccurrences | QueryFailure) -> Occurrences | QueryFailure:
     """Return where the n-grams of a query occur; a failure as it is."""
-    return found if isinstance(found, QueryFailure) else found.found
+    return located if isinstance(located, QueryFailure) else located.found
 
 
 def name_of_place(place: Place) -> str:

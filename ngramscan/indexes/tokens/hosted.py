@@ -105,31 +105,33 @@ class HostedTokenIndex(MatchesTokens):
 
     # Questions
 
-    def _ask(self, read: Callable[[Reply], T], **request: Any) -> Questions[Answer[T]]:
+    def _ask(self, read_content: Callable[[Reply], T], **request: Any) -> Questions[Answer[T]]:
         """Ask one question."""
-        return answer_to(self._question(request, read_token_reply, read))
+        return answer_to(self._question(request, read_token_reply, read_content))
 
     def _question(
         self,
         request: Reply,
         parse: Callable[[httpx.Response], Reply],
-        read: Callable[[Reply], T],
+        read_content: Callable[[Reply], T],
     ) -> Question[T]:
         """Return a question; `parse` returns what the journal keeps of a reply."""
         key = self._identity + key_of(request)
-        return Question(key, read, partial(self._ask_host, key, request, parse, read))
+        return Question(
+            key, read_content, partial(self._ask_host, key, request, parse, read_content)
+        )
 
     def _ask_host(
         self,
         key: str,
         request: Reply,
         parse: Callable[[httpx.Response], Reply],
-        read: Callable[[Reply], T],
+        read_content: Callable[[Reply], T],
     ) -> Answer[T]:
         client = self._client
         body = {"index": self._asked_as, **request}
         try:
-            reply, answer = client.ask(self.name, key, body, parse, read)
+            reply, answer = client.ask(self.name, key, body, parse, read_content)
         except UnknownIndexError as error:
             near = " or ".join(near_token_names(self._asked_as))
             hint = f"did you mean {near}?" if near else "see ngramscan index list"
@@ -182,13 +184,13 @@ class HostedTokenIndex(MatchesTokens):
                 self._client.progress.notice(f"{self.name}: its size is not known ({error})")
             return IndexSize()
         # Each document has a separator; where 65535 is a token, their number is unknown.
-        known = 0 < documents < whole
-        return IndexSize(documents, tokens=whole - documents) if known else IndexSize()
+        is_known = 0 < documents < whole
+        return IndexSize(documents, tokens=whole - documents) if is_known else IndexSize()
 
-    def _count_tokens(self, read: Callable[[Reply], int], ids: Sequence[int]) -> int:
+    def _count_tokens(self, read_content: Callable[[Reply], int], ids: Sequence[int]) -> int:
         """Return the occurrences of an n-gram, at once."""
         request = {"query_type": "count", "query_ids": [*ids]}
-        question = self._question(request, read_token_reply, read)
+        question = self._question(request, read_token_reply, read_content)
         return self._client.answer(self.name, question)[0]
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
@@ -207,11 +209,11 @@ class HostedTokenIndex(MatchesTokens):
 
     def _look_up(self, query: str) -> Questions[TokenOccurrences]:
         check_query(query)
-        asked: list[tuple[CountSource, str]] = []
+        sources_and_times: list[tuple[CountSource, str]] = []
         notes: list[Note] = []
 
         def note(answer: Answer[T]) -> T:
-            asked.append(answer[1:])
+            sources_and_times.append(answer[1:])
             return answer[0]
 
         def of_text(reply: Reply) -> Form:
@@ -235,18 +237,20 @@ class HostedTokenIndex(MatchesTokens):
         if second not in {(), first.ids}:
             asked_as = {"query_type": "find", "query_ids": [*second]}
             at_line = note((yield from self._ask(of_tokens, **asked_as)))
-        source: CountSource = "api" if any(source == "api" for source, _ in asked) else "journal"
+        source: CountSource = (
+            "api" if any(source == "api" for source, _ in sources_and_times) else "journal"
+        )
         notes += [] if second else [_MERGED]
-        found = TokenOccurrences(
+        located = TokenOccurrences(
             query,
             after_space=first,
             at_line=at_line,
             source=source,
-            asked_at=max(asked_at for _, asked_at in asked),
+            asked_at=max(asked_at for _, asked_at in sources_and_times),
             notes=tuple(dict.fromkeys(notes)),
         )
-        self._found[query] = found
-        return found
+        self._found[query] = located
+        return located
 
     def _form(self, reply: Reply) -> Form:
         size = self._size or IndexSize()
@@ -278,8 +282,8 @@ class HostedTokenIndex(MatchesTokens):
             return read_document(reply, most)
 
         request = {"query_type": "get_doc_by_rank", "s": place.shard, "rank": place.rank}
-        asked = self._ask(read, **request, query_ids=[*ids], max_disp_len=most)
-        document, _, _ = yield from asked
+        questions = self._ask(read, **request, query_ids=[*ids], max_disp_len=most)
+        document, _, _ = yield from questions
         return document
 
     def examine(
@@ -319,12 +323,12 @@ class HostedTokenIndex(MatchesTokens):
     def _window(self, context: int, place: Place) -> Questions[Window]:
         form = yield from self._form_at(place)
         # Most tokens have three bytes or more.
-        shown = min(2 * (context // 3 + len(form.ids) + 8), MOST_TOKENS)
-        marked = yield from self._document(place, form.ids, shown)
-        whole = yield from self._document(place, (), shown)
+        most_tokens = min(2 * (context // 3 + len(form.ids) + 8), MOST_TOKENS)
+        marked = yield from self._document(place, form.ids, most_tokens)
+        whole = yield from self._document(place, (), most_tokens)
         if marked[:4] != whole[:4] or len(whole.spans) != 1:
             raise RemoteRefused(f"{name_of_place(place)}: two answers about one place differ")
-        starts_document = whole.offset < shown // 2 or whole.shown == whole.length
+        starts_document = whole.offset < most_tokens // 2 or whole.shown == whole.length
         (text, _), query = whole.spans[0], place.query
         text = text if starts_document else text.lstrip("\N{REPLACEMENT CHARACTER}")
         starts = positions_of(marked, text, query)

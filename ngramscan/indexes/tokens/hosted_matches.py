@@ -96,14 +96,17 @@ class HostedMatcher:
 
     def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
         """Ask about all tokens of all texts; yield the matches of each, in order."""
-        found = self._tokens_of(texts)
-        by_text = _questions(found)
+        tokens_of_texts = self._tokens_of(texts)
+        by_text = _questions(tokens_of_texts)
         items = [item for of_text in by_text for item in of_text]
-        work, announce = partial(self._longest_end, found), partial(self._announce, len(texts))
+        work, announce = (
+            partial(self._longest_end, tokens_of_texts),
+            partial(self._announce, len(texts)),
+        )
         answers: dict[_Item, _LongestEnd | NgramscanError] = dict(
             self._client.answers(self._name, items, work, _failed, announce)
         )
-        for tokens, of_text in zip(found, by_text, strict=True):
+        for tokens, of_text in zip(tokens_of_texts, by_text, strict=True):
             if isinstance(tokens, NgramscanError):
                 yield tokens
                 continue
@@ -114,10 +117,10 @@ class HostedMatcher:
 
     def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
         """Return the occurrences of matches, which came with them."""
-        known = {text: self._counts[tuple(ids)] for text, ids in ngrams.items()}
+        ends_by_text = {text: self._counts[tuple(ids)] for text, ids in ngrams.items()}
         return {
             text: QueryCount(text, each.occurrences, None, each.source, each.asked_at)
-            for text, each in known.items()
+            for text, each in ends_by_text.items()
         }
 
     def _announce(self, texts: int, requests: int) -> None:
@@ -129,10 +132,10 @@ class HostedMatcher:
 
     def _tokens_of(self, texts: Sequence[str]) -> list[_Tokens | NgramscanError]:
         pieces = [piece for text in texts for piece in pieces_of(text)]
-        known: dict[str, Any] = dict(
+        tokens_by_piece: dict[str, Any] = dict(
             self._client.answers(self._name, pieces, self._named_piece, _failed)
         )
-        return [self._joined_tokens(text, known) for text in texts]
+        return [self._joined_tokens(text, tokens_by_piece) for text in texts]
 
     def _named_piece(self, piece: str) -> Questions[tuple[str, Any]]:
         named_ids, _, _ = yield from answer_to(self._question_about(piece))
@@ -158,14 +161,16 @@ class HostedMatcher:
             ids += piece_ids
         return ids
 
-    def _joined_tokens(self, text: str, known: Mapping[str, Any]) -> _Tokens | NgramscanError:
+    def _joined_tokens(
+        self, text: str, tokens_by_piece: Mapping[str, Any]
+    ) -> _Tokens | NgramscanError:
         ids, names = list[int](), list[str]()
         for piece in pieces_of(text):
-            if isinstance(known[piece], NgramscanError):
-                error: NgramscanError = known[piece]
+            if isinstance(tokens_by_piece[piece], NgramscanError):
+                error: NgramscanError = tokens_by_piece[piece]
                 return error
-            ids += known[piece][0]
-            names += known[piece][1]
+            ids += tokens_by_piece[piece][0]
+            names += tokens_by_piece[piece][1]
         problem: InputError | None = None
         for contents in contents_of_names(names):
             try:
@@ -178,10 +183,10 @@ class HostedMatcher:
     # Matches
 
     def _longest_end(
-        self, found: Sequence[Any], item: _Item
+        self, tokens_of_texts: Sequence[Any], item: _Item
     ) -> Questions[tuple[_Item, _LongestEnd]]:
         number, end = item
-        ids: list[int] = found[number].ids
+        ids: list[int] = tokens_of_texts[number].ids
         prompt = ids[max(0, end - _LONGEST) : end]
         asked_ids = [*prompt, ids[min(end, len(ids) - 1)]]
 
@@ -193,9 +198,9 @@ class HostedMatcher:
                 name: each for name, each in reply.items() if name not in {"tokens", "token_ids"}
             }
 
-        read = partial(read_longest_end, most=len(prompt))
+        read_content = partial(read_longest_end, most=len(prompt))
         request = {"query_type": "infgram_prob", "query_ids": asked_ids}
-        question = self._question_to(request, parse, read)
+        question = self._question_to(request, parse, read_content)
         (length, occurrences), source, asked_at = yield from answer_to(question)
         if length == _LONGEST < end:
             problem = f"{_LONGEST} tokens in a row or more occur, and it can't tell how many"
@@ -203,27 +208,27 @@ class HostedMatcher:
         return item, _LongestEnd(length, occurrences, source, asked_at)
 
     def _joined(
-        self, tokens: _Tokens, found: Sequence[_LongestEnd]
+        self, tokens: _Tokens, longest_ends: Sequence[_LongestEnd]
     ) -> TokenMatches | RemoteRefused:
         ids, places = tokens
-        starts = [end - each.length for end, each in enumerate(found, 1)]
+        starts = [end - each.length for end, each in enumerate(longest_ends, 1)]
         if starts != sorted(starts):
             return RemoteRefused(f"{self._name}: lengths of matches that contradict each other")
         ends = np.maximum(np.searchsorted(starts, range(len(ids)), side="right"), range(len(ids)))
         for last, (start, following) in enumerate(pairwise([*starts, len(ids)])):
             if following > start:  # in no longer match
-                self._counts[tuple(ids[start : last + 1])] = found[last]
+                self._counts[tuple(ids[start : last + 1])] = longest_ends[last]
         return TokenMatches(ids, places, ends.tolist())
 
 
-def _questions(found: Sequence[_Tokens | NgramscanError]) -> list[list[_Item]]:
+def _questions(tokens_of_texts: Sequence[_Tokens | NgramscanError]) -> list[list[_Item]]:
     """Return what to ask about each text: where questions are the same, the same items.
 
     That is where texts begin alike, and where a text longer than a question repeats itself.
     """
     items: dict[tuple[bool, bytes], _Item] = {}
     by_text = list[list[_Item]]()
-    for number, tokens in enumerate(found):
+    for number, tokens in enumerate(tokens_of_texts):
         ids = tokens.ids if isinstance(tokens, _Tokens) else []
         keys = enumerate(_question_keys(ids), 1)
         by_text.append([items.setdefault(key, (number, end)) for end, key in keys])

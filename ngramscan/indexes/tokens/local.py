@@ -111,14 +111,14 @@ class TokenFolderIndex(Locates, MatchesTokens):
 
     def _look_up(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Look up all n-grams of some queries at once."""
-        known: dict[str, list[tuple[int, ...]]] = {}
+        ids_by_query: dict[str, list[tuple[int, ...]]] = {}
         for query in queries:
             try:
-                known[query] = self._forms(query)
+                ids_by_query[query] = self._forms(query)
             except InputError as error:
                 yield QueryFailure(self.name, query, error)
-        ranks = iter(self._folder.find([ids for forms in known.values() for ids in forms]))
-        for query, all_ids in known.items():
+        ranks = iter(self._folder.find([ids for forms in ids_by_query.values() for ids in forms]))
+        for query, all_ids in ids_by_query.items():
             after_space, *others = [Form(ids, _segments(next(ranks))) for ids in all_ids]
             alike = read_alike(self._alike(query, all_ids[0]))
             yield TokenOccurrences(
@@ -171,8 +171,8 @@ class TokenFolderIndex(Locates, MatchesTokens):
         """Say if the tokens are those of another text, as a tokenizer may change or drop signs."""
         content = self._tokenizer.content(ids)
         if query.encode() not in content:
-            read = content.decode(errors="replace").strip()
-            yield Note(f"counted as {read!r}, as the tokenizer reads it", "index")
+            decoded_text = content.decode(errors="replace").strip()
+            yield Note(f"counted as {decoded_text!r}, as the tokenizer reads it", "index")
         elif self._tokenizer.lead and query.encode().startswith(self._tokenizer.lead):
             yield Note("the beginning of a document counts as a space", "index")
 
@@ -207,9 +207,9 @@ class TokenFolderIndex(Locates, MatchesTokens):
                 yield WindowFailure(place, error)
             self._progress.advance(1, "windows")
 
-    def documents_of(self, found: Occurrences) -> Integers:
+    def documents_of(self, located: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""
-        segments = ((segment.shard, segment.low, segment.high) for segment in found.segments)
+        segments = ((segment.shard, segment.low, segment.high) for segment in located.segments)
         documents = [self._folder.documents_of(*segment) for segment in segments]
         return np.concatenate([np.zeros(0, np.int64), *documents])
 
@@ -321,5 +321,5 @@ def _segments(ranks: Integers) -> tuple[Segment, ...]:
 
 def _start(middle: bytes, query: bytes) -> int:
     """Return where a query begins in the text of its n-gram: behind a space that belongs to it."""
-    found = middle.find(query)
-    return found if found >= 0 else int(middle.startswith(b" ") and not query.startswith(b" "))
+    start = middle.find(query)
+    return start if start >= 0 else int(middle.startswith(b" ") and not query.startswith(b" "))

@@ -120,8 +120,8 @@ def check_names(reply: Reply, query: str) -> None:
     """Raise a RemoteRefused for the tokens of another text, as far as their names tell it."""
     # Names of other characters are bytes in disguise.
     if query.isascii() and query.isprintable():
-        tokens, asked = "".join("".join(_names(reply)).split()), "".join(query.split())
-        if tokens != asked:
+        tokens, expected = "".join("".join(_names(reply)).split()), "".join(query.split())
+        if tokens != expected:
             raise refusal(f"tokens of another text than {query!r}:", reply)
 
 
@@ -163,8 +163,8 @@ def read_document(reply: Reply, most_shown: int) -> TokenDocument:
         or not isinstance(metadata, str)
     ):
         raise refusal("no document in the reply", reply)
-    number, length, shown, offset = (int(str(size)) for size in sizes)
-    if not 0 < shown <= min(length, most_shown) or not offset < shown:
+    number, length, shown_tokens, offset = (int(str(size)) for size in sizes)
+    if not 0 < shown_tokens <= min(length, most_shown) or not offset < shown_tokens:
         raise refusal("a document of contradicting lengths:", reply)
     if offset > most_shown // 2:
         raise refusal("a document that is shown from another place:", reply)
@@ -172,7 +172,7 @@ def read_document(reply: Reply, most_shown: int) -> TokenDocument:
     return TokenDocument(
         number=number,
         length=length,
-        shown=shown,
+        shown=shown_tokens,
         offset=offset,
         spans=texts,
         metadata=metadata.rstrip("\n"),
@@ -202,10 +202,10 @@ def positions_of(document: TokenDocument, text: str, query: str) -> Sequence[int
     starts, cursor = [], 0
     for span, is_marked in document.spans:
         wanted = query if is_marked else span.strip("\N{REPLACEMENT CHARACTER} ")
-        found = text.find(wanted, cursor)
-        if found < 0:
+        start = text.find(wanted, cursor)
+        if start < 0:
             continue
-        cursor = found + len(wanted)
+        cursor = start + len(wanted)
         if is_marked:
-            starts.append(found)
+            starts.append(start)
     return starts
