@@ -61,20 +61,22 @@ def blend(
     $ ngramscan blend a.jsonl b.jsonl mine.yaml --output-field reply --prompt-field prompt
     $ zcat outputs.jsonl.gz | ngramscan blend -
     """
-    asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
-    markers = load_selection(sets, asked.tier, asked.method)
-    found = run_blend(asked.read_outputs(read_from), markers, asked.case_sensitive)
+    marker_options, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
+    markers = load_selection(sets, marker_options.tier, marker_options.method)
+    result = run_blend(
+        marker_options.read_outputs(read_from), markers, marker_options.case_sensitive
+    )
     show = tables.print_blend if show_all else tables.print_blend_screen
     return Result(
-        found.rows,
+        result.rows,
         BlendRow,
-        found.notices,
-        print_table=partial(show, found),
+        result.notices,
+        print_table=partial(show, result),
         is_screen=not show_all,
-        figure=(figure, found.rows, found.retention),
+        figure=(figure, result.rows, result.retention),
         files=[
-            (presence, found.presence, PresenceRow),
-            (retention, found.retention, RetentionRow),
-            (isolation, found.isolation, IsolationRow),
+            (presence, result.presence, PresenceRow),
+            (retention, result.retention, RetentionRow),
+            (isolation, result.isolation, IsolationRow),
         ],
     )

@@ -162,46 +162,52 @@ def contaminate(
         index, OF_TOKENS, "its counts are lower bounds, so an entry that is in it could look clean"
     )
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
-    asked = AskingOptions(**options, normalization=chosen.normalization)
+    asking_options = AskingOptions(**options, normalization=chosen.normalization)
     if answer_within and not answer_field:
         raise InputError(OptionUse("answer_within"), "requires " + OptionUse("answer_field"))
-    read = read_entries(benchmark, field, id_field, answer_field)
-    entries = draw_sample(read.entries, sample, asked.seed)
-    notices = _describe_read(name_of(benchmark), read, sample)
-    given = _read_scores(scores, score_rule, effects, entries)
+    benchmark_entries = read_entries(benchmark, field, id_field, answer_field)
+    entries = draw_sample(benchmark_entries.entries, sample, asking_options.seed)
+    notices = _describe_read(name_of(benchmark), benchmark_entries, sample)
+    given_scores = _read_scores(scores, score_rule, effects, entries)
     load_ahead("scipy.special")
-    with open_indexes(index, asked, progress) as indexes:
-        if asked.dry_run:
-            shown = (OCCURRENCES if answer_field else 0) + (1 if contexts else 0)
-            plan = plan_contaminate(entries, chosen, asked.seed, indexes, shown, CONTEXT)
+    with open_indexes(index, asking_options, progress) as indexes:
+        if asking_options.dry_run:
+            windows_per_entry = (OCCURRENCES if answer_field else 0) + (1 if contexts else 0)
+            plan = plan_contaminate(
+                entries, chosen, asking_options.seed, indexes, windows_per_entry, CONTEXT
+            )
             return Result(plan, PlanRow)
         if contexts or answer_field:
             _refuse_unseen(indexes, OptionUse("contexts" if contexts else "answer_field"))
-        found = run_contaminate(entries, chosen, indexes, asked.seed, stop_when_decided)
-        evidence, lost = _show_evidence(found.rows, indexes, asked.seed) if contexts else ([], [])
+        result = run_contaminate(entries, chosen, indexes, asking_options.seed, stop_when_decided)
+        evidence, lost = (
+            _show_evidence(result.rows, indexes, asking_options.seed) if contexts else ([], [])
+        )
         if answer_field:
             near = answer_within or NEAR
-            found, unseen = find_answers(found, entries, indexes, near, asked.seed)
+            result, unseen = find_answers(result, entries, indexes, near, asking_options.seed)
             lost += unseen
-    drawn_with = asked.seed if len(entries) < len(read.entries) else None
+    drawn_with = asking_options.seed if len(entries) < len(benchmark_entries.entries) else None
     answers = ANSWERS if answer_field else ()
-    summed = make_shares(found.rows, chosen, len(read.entries), drawn_with, level, answers)
+    summed = make_shares(
+        result.rows, chosen, len(benchmark_entries.entries), drawn_with, level, answers
+    )
     files: list[Any] = [(shares, summed, ShareRow), (contexts, evidence, ContextRow)]
     compared = []
-    if given:
+    if given_scores:
         from ngramscan.prevalence.contamination.effects import EffectRow, make_effects  # slow
 
-        compared = make_effects(found.rows, given, level, answers)
+        compared = make_effects(result.rows, given_scores, level, answers)
         files.append((effects, compared, EffectRow))
-    notices += [*_describe_short(found.whole_entries), *_describe_forms(found.found_forms)]
-    unknown = [(failure.error, failure.index) for failure in found.missing]
+    notices += [*_describe_short(result.whole_entries), *_describe_forms(result.found_forms)]
+    unknown = [(failure.error, failure.index) for failure in result.missing]
     failures = [*describe_lost(unknown, "window"), *describe_lost(lost, "context")]
-    is_screen = len(found.sizes) > 1 and not show_all
+    is_screen = len(result.sizes) > 1 and not show_all
     show = tables.print_contaminate_screen if is_screen else tables.print_contaminate
-    table = partial(show, found, summed, compared)
-    sizes = sizes_in_words(found.sizes)
+    table = partial(show, result, summed, compared)
+    sizes = sizes_in_words(result.sizes)
     return Result(
-        found.rows,
+        result.rows,
         EntryRow,
         notices,
         failures,
@@ -226,19 +232,23 @@ def _read_scores(
     from ngramscan.prevalence.contamination.effects import GivenScore, check_scores  # slow
 
     what = "rows of `evalcore score`"
-    given = [row for file in files for row in read_rows(file, GivenScore, what, {"status": ""})]
+    given_scores = [
+        row for file in files for row in read_rows(file, GivenScore, what, {"status": ""})
+    ]
     if rule:
-        refuse_other("score_rule", rule, (row.rule for row in given))
-    chosen = [row for row in given if rule in {None, row.rule}]
+        refuse_other("score_rule", rule, (row.rule for row in given_scores))
+    chosen = [row for row in given_scores if rule in {None, row.rule}]
     check_scores(chosen, [entry.id for entry in entries])
     return chosen
 
 
-def _describe_read(where: str, read: BenchmarkEntries, sample: int | None) -> list[Text]:
+def _describe_read(
+    where: str, benchmark_entries: BenchmarkEntries, sample: int | None
+) -> list[Text]:
     """Say how a file was read that may not be what its owner meant."""
-    n = len(read.entries)
+    n = len(benchmark_entries.entries)
     notices: list[Text] = []
-    if read.is_numbered:
+    if benchmark_entries.is_numbered:
         notices.append(f"{where}: no column id, so ids are the numbers of the rows, from 1")
     if sample is not None and sample >= n:
         every = f"the file has no more than {n:,} entries; all are looked at"
@@ -255,12 +265,12 @@ def _describe_short(ids: Sequence[str]) -> list[Text]:
     return [f"{short}; each is looked for as a whole (" + cure + ")"]
 
 
-def _describe_forms(found: Sequence[FoundForm]) -> list[str]:
+def _describe_forms(other_forms: Sequence[FoundForm]) -> list[str]:
     """Say which entries only look clean, since the corpus has another form of their characters."""
-    entries = list(dict.fromkeys((form.index, form.id) for form in found))
+    entries = list(dict.fromkeys((form.index, form.id) for form in other_forms))
     if not entries:
         return []
-    first = found[0]
+    first = other_forms[0]
     return [
         f"clean entries that occur in another normal form of Unicode: {len(entries):,}, the first"
         f" is {first.id} ({first.found} of {first.windows} windows in {first.form},"
@@ -289,8 +299,12 @@ def _show_evidence(
     for index in indexes:
         dirty = [row for row in rows if row.index == index.name and row.verdict != "clean"]
         if texts := list(dict.fromkeys(row.rarest for row in dirty if row.rarest)):
-            shown, failed = run_contexts(texts, index, 1, CONTEXT, seed)
-            evidence += [row for windows in shown for row in windows.rows]
+            contexts_of_texts, failed = run_contexts(texts, index, 1, CONTEXT, seed)
+            evidence += [row for windows in contexts_of_texts for row in windows.rows]
             lost += [(failure.error, failure.index) for failure in failed]
-            lost += [(failure.error, index.name) for each in shown for failure in each.failures]
+            lost += [
+                (failure.error, index.name)
+                for each in contexts_of_texts
+                for failure in each.failures
+            ]
     return evidence, lost

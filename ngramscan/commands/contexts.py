@@ -68,36 +68,36 @@ def contexts(
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.reporting import tables
 
-    asked = PatternOptions(**options)
-    queries = asked.load(patterns).queries()
+    pattern_options = PatternOptions(**options)
+    queries = pattern_options.load(patterns).queries()
     texts = list(dict.fromkeys(query.text for query in queries))
-    found, missing = [], []
-    with open_indexes(index, asked, progress) as indexes:
-        if asked.dry_run:
+    results, missing = [], []
+    with open_indexes(index, pattern_options, progress) as indexes:
+        if pattern_options.dry_run:
             from ngramscan.prevalence.plans import plan_contexts  # slow to import
 
             return Result(plan_contexts(queries, indexes, n, width), PlanRow)
         for opened in indexes:
-            shown, failed = run_contexts(texts, opened, n, width, asked.seed)
-            found += shown
+            index_results, failed = run_contexts(texts, opened, n, width, pattern_options.seed)
+            results += index_results
             missing += failed
         sizes = sizes_in_words({opened.name: opened.size() for opened in indexes})
     failures = describe_missing(missing, queries, len(indexes), "lookups")
     return Result(
-        [row for shown in found for row in shown.rows],
+        [row for result in results for row in result.rows],
         ContextRow,
-        failures=failures + _describe_lost(found),
-        print_table=partial(tables.print_contexts, found, asked.seed),
-        is_silent=not found,
+        failures=failures + _describe_lost(results),
+        print_table=partial(tables.print_contexts, results, pattern_options.seed),
+        is_silent=not results,
         sizes=sizes,
     )
 
 
-def _describe_lost(found: Sequence[ContextsResult]) -> list[Text]:
+def _describe_lost(results: Sequence[ContextsResult]) -> list[Text]:
     from ngramscan.prevalence.failures import describe_lost  # slow to import
 
-    drawn = Counter[str]()
-    for shown in found:
-        drawn[shown.index] += len(shown.rows) + len(shown.failures)
-    lost = [(failure.error, shown.index) for shown in found for failure in shown.failures]
-    return describe_lost(lost, "context", drawn)
+    draws_by_index = Counter[str]()
+    for result in results:
+        draws_by_index[result.index] += len(result.rows) + len(result.failures)
+    lost = [(failure.error, result.index) for result in results for failure in result.failures]
+    return describe_lost(lost, "context", draws_by_index)

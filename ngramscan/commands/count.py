@@ -104,32 +104,32 @@ def count(
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.totals import Total, make_totals
 
-    asked = PatternOptions(**options)
-    if case_variants and asked.ignore_case:
+    pattern_options = PatternOptions(**options)
+    if case_variants and pattern_options.ignore_case:
         reason = "each spelling would count all of them"
         problem = "not allowed with " + OptionUse("ignore_case") + f": {reason}"
         raise InputError(OptionUse("case_variants"), problem)
-    chosen = asked.load(patterns)
+    chosen = pattern_options.load(patterns)
     refuse_totals(totals, chosen)
     queries = chosen.queries(case_variants)
     if needs_totals := bool(chosen.methods) and (
         for_table or totals is not None or figure is not None
     ):
         load_ahead("scipy.special")  # for their interval
-    with open_indexes(index, asked, progress) as indexes:
+    with open_indexes(index, pattern_options, progress) as indexes:
         if count_anyway and all(each.unit == "bytes" for each in indexes):
             reason = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
             raise InputError(OptionUse("count_anyway"), reason)
-        if asked.dry_run:
+        if pattern_options.dry_run:
             from ngramscan.prevalence.plans import plan_count  # slow to import
 
             return Result(plan_count(queries, indexes, needs_totals, count_anyway), PlanRow)
         counting = run_count(queries, indexes, needs_totals, count_anyway)
     rows = counting.rows
     sums = make_totals(counting) if needs_totals else []
-    if known := sum(row.source == "journal" for row in rows):
+    if n_stored := sum(row.source == "journal" for row in rows):
         progress.notice(
-            f"{known} of {len(rows)} counts are from the journal ("
+            f"{n_stored} of {len(rows)} counts are from the journal ("
             + OptionUse("refresh")
             + " to request again)"
         )

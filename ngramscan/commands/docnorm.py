@@ -138,10 +138,10 @@ def docnorm(
     from ngramscan.prevalence.failures import describe_missing
     from ngramscan.prevalence.plan import PlanRow
 
-    asked = PatternOptions(**options)
+    pattern_options = PatternOptions(**options)
     norm = _options(
         context=context,
-        seed=asked.seed,
+        seed=pattern_options.seed,
         keep_draws=bool(drawn),
         draws=draws,
         target=target,
@@ -149,15 +149,18 @@ def docnorm(
         estimator=estimator,
         exact_up_to=exact_up_to,
     )
-    if not (patterns or asked.literal or asked.literals_file):
-        patterns, asked = (DEFAULT_SET,), replace(asked, tier=asked.tier or DEFAULT_TIERS)
-    chosen = asked.load(patterns)
+    if not (patterns or pattern_options.literal or pattern_options.literals_file):
+        patterns, pattern_options = (
+            (DEFAULT_SET,),
+            replace(pattern_options, tier=pattern_options.tier or DEFAULT_TIERS),
+        )
+    chosen = pattern_options.load(patterns)
     refuse_totals(totals, chosen)
     queries = chosen.queries()
     load_ahead("scipy.special")
-    with open_indexes(index, asked, progress) as indexes:
+    with open_indexes(index, pattern_options, progress) as indexes:
         _refuse_for_tokens(indexes, norm)
-        if asked.dry_run:
+        if pattern_options.dry_run:
             from ngramscan.prevalence.plans import plan_docnorm  # slow to import
 
             return Result(plan_docnorm(queries, indexes, norm), PlanRow)

@@ -87,10 +87,10 @@ def index_info(
     $ ngramscan index info fm9:my-index
     $ ngramscan index info tokens:my-tokens
     """
-    asked = IndexOptions(**options, refresh=True)
+    index_options = IndexOptions(**options, refresh=True)
     folder, notices, failures = index_folder(spec), [], []
     planned = planned_shards(folder) if FM9.names(spec) and folder.is_dir() else None
-    opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], asked, progress)
+    opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], index_options, progress)
     if planned is not None:
         with needs_extra(OptionUse("index", spec), "index"):
             from ngramscan.indexes.fm9 import open_fm9
@@ -163,15 +163,15 @@ def index_build(
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     $ ngramscan index build corpus.jsonl -o tokens:my-tokens
     """
-    asked, wanted = ReadingOptions(**options), _Shards(shard_size, memory, workers)
+    reading_options, wanted = ReadingOptions(**options), _Shards(shard_size, memory, workers)
     if TOKENS.names(str(output)):
-        _refuse_for_tokens(wanted, asked)
-        return _build_tokens(corpus, output, tokenizer, asked, progress)
+        _refuse_for_tokens(wanted, reading_options)
+        return _build_tokens(corpus, output, tokenizer, reading_options, progress)
     if tokenizer is not None:
         spec = TOKENS.spec_of(output)
         problem = "only an index over tokens takes it: " + OptionUse("output", spec)
         raise InputError(OptionUse("tokenizer", tokenizer), problem)
-    return _build(corpus, output, asked, wanted, progress)
+    return _build(corpus, output, reading_options, wanted, progress)
 
 
 @command
@@ -227,7 +227,7 @@ class _Shards(NamedTuple):
 def _build(
     corpus: str,
     place: str | Path,
-    asked: ReadingOptions,
+    reading_options: ReadingOptions,
     wanted: _Shards,
     progress: Progress,
 ) -> Result[Any]:
@@ -242,13 +242,13 @@ def _build(
         shard_bytes=parse_size("1GB" if wanted.size is None else wanted.size),
         memory=None if wanted.memory is None else parse_size(wanted.memory, "memory"),
         workers=wanted.workers,
-        scheduler=asked.scheduler,
+        scheduler=reading_options.scheduler,
         is_adding=wanted.is_adding,
     )
     place = FM9.place_in(str(place))
     target = place if "://" in place else index_folder(place)
-    opened = _opened(corpus, asked)
-    rows = build_index(opened, target, progress, asked.read, options)
+    opened = _opened(corpus, reading_options)
+    rows = build_index(opened, target, progress, reading_options.read, options)
     return Result(rows, BuildRow, [_next(FM9.spec_of(place))])
 
 
@@ -256,7 +256,7 @@ def _build_tokens(
     corpus: str,
     place: str | Path,
     tokenizer: str | Path | None,
-    asked: ReadingOptions,
+    reading_options: ReadingOptions,
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "tokens"):
@@ -265,9 +265,11 @@ def _build_tokens(
     folder = os.path.expanduser(TOKENS.place_in(str(place)))
     if not folder:
         raise InputError(str(place), "nothing after the colon; expected a folder")
-    opened = _opened(corpus, asked)
+    opened = _opened(corpus, reading_options)
     try:
-        rows = build_token_index(opened, folder, load_tokenizer(tokenizer), asked.read, progress)
+        rows = build_token_index(
+            opened, folder, load_tokenizer(tokenizer), reading_options.read, progress
+        )
     except KeyboardInterrupt as error:
         error.add_note("nothing was kept.")
         raise
@@ -279,12 +281,12 @@ def _next(spec: str) -> str:
     return f"to count in it: ngramscan count TEXT --index {shlex.quote(spec)}"
 
 
-def _refuse_for_tokens(wanted: _Shards, asked: ReadingOptions) -> None:
+def _refuse_for_tokens(wanted: _Shards, reading_options: ReadingOptions) -> None:
     """Raise an InputError for an option of indexes in shards."""
     values = {
         "shard_size": wanted.size,
         "memory": wanted.memory,
-        "scheduler": asked.scheduler,
+        "scheduler": reading_options.scheduler,
         "workers": wanted.workers if wanted.workers > 1 else None,
     }
     for option, value in values.items():
@@ -293,13 +295,16 @@ def _refuse_for_tokens(wanted: _Shards, asked: ReadingOptions) -> None:
             raise InputError(OptionUse(option, value), problem)
 
 
-def _opened(corpus: str, asked: ReadingOptions) -> Corpus:
+def _opened(corpus: str, reading_options: ReadingOptions) -> Corpus:
     files = SCAN.place_in(corpus)
     with suggest_spec(corpus, FM9.place_in(files), SCAN):
         if PYTHON.names(corpus):
             return PythonCorpus()
         return open_corpus(
-            files, asked.read.exclude_sources, asked.input_format, asked.skip_unknown
+            files,
+            reading_options.read.exclude_sources,
+            reading_options.input_format,
+            reading_options.skip_unknown,
         )
 
 

@@ -37,9 +37,9 @@ def journal_info(
     --------
     $ ngramscan journal info
     """
-    with _open(journal) as (path, kept):
-        rows = kept.rows()
-    size = format_bytes(path.stat().st_size) if kept.path else "no journal yet"
+    with _open(journal) as (path, opened_journal):
+        rows = opened_journal.rows()
+    size = format_bytes(path.stat().st_size) if opened_journal.path else "no journal yet"
     heading = f"{path}: {size}, replies: {sum(row.replies for row in rows):,}"
     return Result(rows, JournalRow, heading=heading, is_silent=not rows)
 
@@ -74,16 +74,16 @@ def journal_clear(
     $ ngramscan journal clear --index dclm --yes
     $ ngramscan journal clear --yes
     """
-    with _open(journal) as (path, kept):
+    with _open(journal) as (path, opened_journal):
         chosen = _stored_names(index, path) if index else None
-        rows = kept.rows(chosen)
+        rows = opened_journal.rows(chosen)
         if index and not rows:
-            near = nearest(index, [row.index for row in kept.rows()])
+            near = nearest(index, [row.index for row in opened_journal.rows()])
             hint = f"did you mean {near}?" if near else "see ngramscan journal info"
             raise InputError(OptionUse("index", index), f"{path} has no replies from it; {hint}")
         if rows and not yes:
             _confirm(f"the replies from {index}" if index else "all replies", path)
-        kept.clear(chosen)
+        opened_journal.clear(chosen)
     notice = f"{path}: replies removed: {sum(row.replies for row in rows):,}"
     return Result(rows, JournalRow, [notice], is_silent=True)
 
@@ -121,5 +121,5 @@ def _open(named: str | Path | None) -> Iterator[tuple[Path, Journal]]:
     # Opening a journal that is not there would make it.
     with Journal(
         path if path.is_dir() or (path.exists() and path.stat().st_size) else None
-    ) as kept:
-        yield path, kept
+    ) as opened_journal:
+        yield path, opened_journal

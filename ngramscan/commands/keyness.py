@@ -107,16 +107,18 @@ def keyness(
     wanted = KeynessOptions(of, against, unit, _lengths(n, unit), minimum, top, q, all)
     if file:
         check_writable(file)
-    read = OutputOptions(**options).read_outputs(outputs)
+    recorded_outputs = OutputOptions(**options).read_outputs(outputs)
     load_ahead("scipy.special")
-    found = run_keyness(read, wanted)
-    notices, failures = list(read.notices), []
+    result = run_keyness(recorded_outputs, wanted)
+    notices, failures = list(recorded_outputs.notices), []
     if file:
         try:
-            text, left_out = to_patterns(found.rows, wanted, file, tier)
+            text, left_out = to_patterns(result.rows, wanted, file, tier)
             write_whole(file, lambda new: new.write_text(text, encoding="utf-8"))
             notices += left_out
         except InputError as error:  # the rows are there all the same
             failures.append(str(error))
-    table = partial(tables.print_keyness, found.rows, describe_keyness(read, found, wanted))
-    return Result(found.rows, KeynessRow, notices, failures, print_table=table)
+    table = partial(
+        tables.print_keyness, result.rows, describe_keyness(recorded_outputs, result, wanted)
+    )
+    return Result(result.rows, KeynessRow, notices, failures, print_table=table)

@@ -81,8 +81,8 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
     $ ngramscan patterns show f1
     $ ngramscan patterns show mine.yaml --format csv
     """
-    shown = load_patterns(name)
-    texts = dict.fromkeys(pattern.text for pattern in shown.patterns)
+    pattern_set = load_patterns(name)
+    texts = dict.fromkeys(pattern.text for pattern in pattern_set.patterns)
     rows = [
         PatternRow(
             method=pattern.method,
@@ -93,26 +93,26 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
             longer_words="; ".join(pattern.longer_words),
             note="; ".join(filter(None, [_described(pattern), pattern.note])),
         )
-        for pattern in shown.patterns
+        for pattern in pattern_set.patterns
     ]
-    for regex in shown.regexes:
+    for regex in pattern_set.regexes:
         note = ": ".join(filter(None, [regex.name, regex.note]))
         rows.append(PatternRow(regex.method, None, "regex", regex.regex, "", "", note))
-    return Result(rows, PatternRow, print_table=partial(_print_patterns, shown, rows))
+    return Result(rows, PatternRow, print_table=partial(_print_patterns, pattern_set, rows))
 
 
 def _described(pattern: Pattern) -> str:
     return f'the source says "{pattern.expands}"' if pattern.expands else ""
 
 
-def _print_patterns(shown: PatternSet, rows: Sequence[PatternRow], console: Console) -> None:
-    heading = [f"{shown.name} · patterns: {len(shown.patterns)}", shown.source]
+def _print_patterns(pattern_set: PatternSet, rows: Sequence[PatternRow], console: Console) -> None:
+    heading = [f"{pattern_set.name} · patterns: {len(pattern_set.patterns)}", pattern_set.source]
     parts.print_notes(console, *filter(None, heading))
     names = ("method", "tier", "kind", "text")
     columns = {name: [cell(getattr(row, name)) for row in rows] for name in names}
     ends = parts.section_ends(rows, "method")
     print_columns(console, columns, Layout(4, frozenset({"text"}), section_ends=ends))
-    overlaps = describe_overlaps(shown.queries()) if shown.patterns else []
+    overlaps = describe_overlaps(pattern_set.queries()) if pattern_set.patterns else []
     parts.print_notes(console, *dict.fromkeys(overlap.sentence for overlap in overlaps))
     for note, noted in parts.group_by(rows, "note").items():
         if note:

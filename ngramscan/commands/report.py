@@ -155,18 +155,18 @@ def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
     from ngramscan.reporting.page.assemble import make_page
     from ngramscan.reporting.page.results import read_results
 
-    read: list[Results] = []
+    all_results: list[Results] = []
     notices = []
     for table in tables:
         if name_of(table).endswith(SIDECAR):  # a glob names these too
             continue
         try:
-            read.append(read_results(table))
+            all_results.append(read_results(table))
         except NoRowsError as error:  # a search that found nothing
             notices.append(f"{error}; the page has no section for it")
-    if not read:
+    if not all_results:
         raise InputError(OptionUse("results"), "no rows in any of them")
     made_at = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    page = Page(make_page(read, title, made_at))
-    rows = counted(sum(len(results.rows) for results in read), "row")
-    return page, [*notices, f"{rows} of {counted(len(read), 'table')}"]
+    page = Page(make_page(all_results, title, made_at))
+    rows = counted(sum(len(results.rows) for results in all_results), "row")
+    return page, [*notices, f"{rows} of {counted(len(all_results), 'table')}"]

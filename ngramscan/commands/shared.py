@@ -161,7 +161,7 @@ def refuse_totals(totals: object, chosen: PatternSet) -> None:
 
 def refuse_kinds(specs: Sequence[str], kinds: Sequence[IndexKind], problem: str) -> None:
     """Raise an InputError for an index of some kinds, before it asks for a tokenizer."""
-    for spec in (part.strip() for given in specs for part in given.split(",")):
+    for spec in (part.strip() for spec_list in specs for part in spec_list.split(",")):
         if any(kind.names(spec) for kind in kinds):
             raise InputError(OptionUse("index", spec), problem)
 
@@ -174,15 +174,17 @@ def split_arguments(
     from ngramscan.reading.streams import is_stream
 
     outputs, sets = [first], []
-    for given in others:
-        is_path = is_stream(given) or Path(given).exists()
-        if Path(given).suffix in {".yaml", ".yml"} or (
-            not is_path and str(given).lower() in shipped_sets()
+    for argument in others:
+        is_path = is_stream(argument) or Path(argument).exists()
+        if Path(argument).suffix in {".yaml", ".yml"} or (
+            not is_path and str(argument).lower() in shipped_sets()
         ):
-            sets.append(given)
+            sets.append(argument)
         elif is_path:
-            outputs.append(given)
+            outputs.append(argument)
         else:
-            known = ", ".join(shipped_sets())
-            raise InputError(str(given), f"no such outputs, and no pattern set; shipped: {known}")
+            shipped_names = ", ".join(shipped_sets())
+            raise InputError(
+                str(argument), f"no such outputs, and no pattern set; shipped: {shipped_names}"
+            )
     return outputs, sets or [DEFAULT_SET]

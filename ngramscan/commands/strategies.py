@@ -47,15 +47,15 @@ def strategies(
     $ ngramscan strategies run.jsonl --prompt-field prompt --rules rules.yaml
     """
     chosen = load_rules(rules)
-    read = OutputOptions(**options).read_outputs(outputs)
-    found = run_strategies(read, chosen)
-    table = partial(tables.print_strategies, found.rows)
-    files = [(per_output, found.outputs, OutputStrategyRow)]
+    recorded_outputs = OutputOptions(**options).read_outputs(outputs)
+    result = run_strategies(recorded_outputs, chosen)
+    table = partial(tables.print_strategies, result.rows)
+    files = [(per_output, result.outputs, OutputStrategyRow)]
     return Result(
-        found.rows,
+        result.rows,
         StrategyRow,
-        found.notices,
+        result.notices,
         print_table=table,
         files=files,
-        figure=(figure, found.rows),
+        figure=(figure, result.rows),
     )

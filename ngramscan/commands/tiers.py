@@ -45,14 +45,16 @@ def tiers(
     $ ngramscan tiers outputs/
     $ ngramscan tiers outputs/ mine.yaml --method f-1 -o tiers.csv
     """
-    asked, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
-    markers = load_selection(sets, asked.tier, asked.method)
-    found = run_tiers(asked.read_outputs(read_from), markers, measure, asked.case_sensitive)
+    marker_options, (read_from, sets) = MarkerOptions(**options), split_arguments(outputs, others)
+    markers = load_selection(sets, marker_options.tier, marker_options.method)
+    result = run_tiers(
+        marker_options.read_outputs(read_from), markers, measure, marker_options.case_sensitive
+    )
     show = tables.print_tiers if show_all else tables.print_tiers_screen
     return Result(
-        found.rows,
+        result.rows,
         TierRow,
-        found.notices,
-        print_table=partial(show, found),
-        is_screen=not show_all and tables.has_tiers_screen(found),
+        result.notices,
+        print_table=partial(show, result),
+        is_screen=not show_all and tables.has_tiers_screen(result),
     )

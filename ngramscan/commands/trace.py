@@ -141,48 +141,56 @@ def trace(
     if no_mask and mask is not None:
         raise InputError(OptionUse("no_mask"), "not allowed with " + OptionUse("mask"))
     wanted = TraceOptions(min_words, index_from, index_to, truncate)
-    asked = TracingOptions(**options)
-    read = read_plain(outputs, asked.without_reasoning) if plain else asked.read_outputs(outputs)
-    drawn = draw_sample([each for each in read.outputs if each.has_text], sample, asked.seed)
+    tracing_options = TracingOptions(**options)
+    recorded_outputs = (
+        read_plain(outputs, tracing_options.without_reasoning)
+        if plain
+        else tracing_options.read_outputs(outputs)
+    )
+    sampled_outputs = draw_sample(
+        [each for each in recorded_outputs.outputs if each.has_text], sample, tracing_options.seed
+    )
     masks = None if no_mask else read_questions(mask)
-    texts = [text_of(each, masks, kinds) for each in drawn]
+    texts = [text_of(each, masks, kinds) for each in sampled_outputs]
     if control is not None:
         texts += read_controls(control, control_field, texts)
-    with open_indexes(index, asked, progress) as indexes:
-        if asked.dry_run:
-            plan = plan_trace(texts, wanted, indexes, asked.seed)
+    with open_indexes(index, tracing_options, progress) as indexes:
+        if tracing_options.dry_run:
+            plan = plan_trace(texts, wanted, indexes, tracing_options.seed)
             return Result(plan, PlanRow, [*describe_trace_plan(indexes)])
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError(
                 OptionUse("index"),
                 "words and tokens are not traced together; trace them one by one",
             )
-        found = run_trace(texts, indexes, wanted)
-        examples = list(make_spans(found, indexes, min_words, asked.seed)) if spans else []
-        sizes = sizes_in_words(found.sizes)
+        result = run_trace(texts, indexes, wanted)
+        examples = (
+            list(make_spans(result, indexes, min_words, tracing_options.seed)) if spans else []
+        )
+        sizes = sizes_in_words(result.sizes)
     # Only for a table, a file or a figure: intervals take as long as the rows.
-    curves = cache(lambda: list(make_curve(found, wanted, level)))
-    changes = cache(lambda: make_differences(found, wanted, level))
+    curves = cache(lambda: list(make_curve(result, wanted, level)))
+    changes = cache(lambda: make_differences(result, wanted, level))
     files: list[Any] = [(spans, examples, SpanRow), (curve, curves() if curve else [], CurveRow)]
     files.append((differences, changes() if differences else [], DifferenceRow))
-    is_screen = len(found.sizes) > 1 and not (show_all or plain)
+    is_screen = len(result.sizes) > 1 and not (show_all or plain)
 
     def show(console: Console) -> None:
         if is_screen:
             tables.print_trace_screen(curves(), changes(), min_words, console)
         else:
-            tables.print_trace(found, wanted, curves(), changes(), plain, console)
+            tables.print_trace(result, wanted, curves(), changes(), plain, console)
 
     return Result(
-        found.rows,
+        result.rows,
         TraceRow,
         [
-            *read.notices,
-            *([] if no_mask or plain else tables.describe_masks(found)),
-            *(tables.describe_unlisted_spans(found, min_words) if spans else []),
-            *tables.describe_trace_forms(found),
+            *recorded_outputs.notices,
+            *([] if no_mask or plain else tables.describe_masks(result)),
+            *(tables.describe_unlisted_spans(result, min_words) if spans else []),
+            *tables.describe_trace_forms(result),
         ],
-        describe_lost(((text.error, text.index) for text in found.missing), "text"),
+        describe_lost(((text.error, text.index) for text in result.missing), "text"),
         print_table=show,
         is_screen=is_screen,
         files=files,
