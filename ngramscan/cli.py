@@ -57,32 +57,34 @@ _add_group(
 )
 
 
-def complete(name: str, given: Mapping[str, Any], typed: str) -> Iterable[str] | None:
+def complete(name: str, parameters: Mapping[str, Any], typed: str) -> Iterable[str] | None:
     """Return what a parameter may be, for shells; None: nothing is known of it."""
     # They are slow to import.
     from ngramscan.indexes.kinds import completions
     from ngramscan.patterns.files import load_patterns, shipped_sets
     from ngramscan.reading.row_files import has_rows, read_table
 
-    known: Iterable[str] | None = None
+    candidates: Iterable[str] | None = None
     match name:
         case "index" | "spec":
-            known = completions(typed, paths)
+            candidates = completions(typed, paths)
         case "patterns" | "others" | "name":
-            known = [*shipped_sets(), *paths(typed)]
+            candidates = [*shipped_sets(), *paths(typed)]
         case "literals_file":
-            known = paths(typed)
+            candidates = paths(typed)
         case "method":
             shipped = shipped_sets()
             sets = [
-                name for name in given["arguments"] if name in shipped or name.endswith(".yaml")
+                name
+                for name in parameters["arguments"]
+                if name in shipped or name.endswith(".yaml")
             ]
-            known = [
+            candidates = [
                 name for given_set in sets or ["f1"] for name in load_patterns(given_set).methods
             ]
         case "rule":
-            known = ["mini", "gpt4", "gpt4-stripped", "gpt3", "palm", "ngram-13"]
+            candidates = ["mini", "gpt4", "gpt4-stripped", "gpt3", "palm", "ngram-13"]
         case "field" | "id_field":
-            table = next((name for name in given["arguments"] if has_rows(name)), None)
-            known = next(read_table(table))[1] if table else []
-    return known
+            table = next((name for name in parameters["arguments"] if has_rows(name)), None)
+            candidates = next(read_table(table))[1] if table else []
+    return candidates

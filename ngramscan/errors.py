@@ -97,23 +97,25 @@ def needs_extra(where: Text, extra: str) -> Iterator[None]:
         raise InputError(where, problem) from error
 
 
-def nearest(value: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def nearest(value: str, candidates: Iterable[str], cutoff: float = 0.6) -> str:
     """Return the name that was probably meant, in upper or lower case; empty: none is near.
 
     Long texts aren't names, and to compare them would take the square of their length.
     """
     if len(value) > _LONGEST_NAME:
         return ""
-    names = {name.lower(): name for name in known if len(name) <= _LONGEST_NAME}
+    names = {name.lower(): name for name in candidates if len(name) <= _LONGEST_NAME}
     return next((names[near] for near in get_close_matches(value.lower(), names, 1, cutoff)), "")
 
 
 def some_of(names: Iterable[object]) -> str:
     """Return names with commas between them; the first of many, the beginning of long ones."""
-    known = [str(name) for name in names]
-    shown = [f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name for name in known]
-    more = f" and {len(known) - _MOST_NAMES:,} more" if len(known) > _MOST_NAMES else ""
-    return ", ".join(shown[:_MOST_NAMES]) + more
+    texts = [str(name) for name in names]
+    shortened_texts = [
+        f"{name[:_LONGEST_NAME]}…" if len(name) > _LONGEST_NAME else name for name in texts
+    ]
+    more = f" and {len(texts) - _MOST_NAMES:,} more" if len(texts) > _MOST_NAMES else ""
+    return ", ".join(shortened_texts[:_MOST_NAMES]) + more
 
 
 class FileChangedError(InputError):

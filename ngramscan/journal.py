@@ -128,8 +128,10 @@ class Journal:
         (version,) = execute("PRAGMA user_version").fetchone()
         (tables,) = execute("SELECT count(*) FROM sqlite_master").fetchone()
         if version > _VERSION or (tables and not version):
-            found = "written by a newer ngramscan" if version else "a database, but not a journal"
-            raise InputError(OptionUse("journal", self.path), f"{found}; name another file")
+            contents = (
+                "written by a newer ngramscan" if version else "a database, but not a journal"
+            )
+            raise InputError(OptionUse("journal", self.path), f"{contents}; name another file")
         # Only now, so that a file that is not a journal stays as it was.
         self._use_wal()
         execute("PRAGMA synchronous = NORMAL")
@@ -152,26 +154,26 @@ class Journal:
     def get(self, source: str, name: str, requests: Iterable[str]) -> dict[str, Reply]:
         """Return the stored replies to some requests to one index of one source."""
         select = "SELECT reply, asked_at FROM replies WHERE source = ? AND name = ? AND request = ?"
-        found = {}
+        replies = {}
         with self._locked() as connection:
             for request in requests:
                 key = (source, _stored(name), request)
                 if row := connection.execute(select, key).fetchone():
-                    found[request] = Reply(*row)
-        return found
+                    replies[request] = Reply(*row)
+        return replies
 
     def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
         """Return the stored replies to one request to several names, by name."""
         select = "SELECT name, reply, asked_at FROM replies WHERE source = ? AND request = ?"
         name_of = {_stored(name): name for name in names}
-        found: dict[str, Reply] = {}
+        replies: dict[str, Reply] = {}
         with self._locked() as connection:
             for stored in _batches(name_of):
                 marks = ", ".join("?" * len(stored))
                 values = (source, request, *stored)
                 for name, *reply in connection.execute(f"{select} AND name IN ({marks})", values):
-                    found[name_of[name]] = Reply(*reply)
-        return found
+                    replies[name_of[name]] = Reply(*reply)
+        return replies
 
     def put(self, source: str, name: str, request: str, reply: str) -> None:
         """Store a reply; it replaces an older one."""
@@ -200,8 +202,8 @@ class Journal:
         with self._locked() as connection:
             connection.create_function("chosen", 2, chosen or _is_any)
             query = f"{select} FROM replies WHERE chosen(source, name) GROUP BY 1, 2"
-            found = connection.execute(query).fetchall()
-        return [JournalRow(*row) for row in found]
+            records = connection.execute(query).fetchall()
+        return [JournalRow(*row) for row in records]
 
     def clear(self, chosen: Names | None = None) -> None:
         """Remove the replies of some names or of all, and free their space."""
@@ -224,8 +226,8 @@ class Journal:
 
 def _batches(names: Iterable[str]) -> Iterator[Sequence[str]]:
     """Yield names, as many at once as one statement takes."""
-    left = iter(names)
-    while some := list(islice(left, _NAMES_AT_ONCE)):
+    remaining_names = iter(names)
+    while some := list(islice(remaining_names, _NAMES_AT_ONCE)):
         yield some
 
 

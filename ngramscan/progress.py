@@ -139,7 +139,7 @@ def format_bytes(amount: float) -> str:
 
 def visible(text: str) -> str:
     """Return a text with every character that steers a terminal as an escape."""
-    return _STEERING.sub(lambda found: _escape(ord(found[0])), text)
+    return _STEERING.sub(lambda match: _escape(ord(match[0])), text)
 
 
 def visible_line(text: str) -> str:
@@ -154,7 +154,7 @@ def marked_line(text: str) -> str:
 
 def visible_json(text: str) -> str:
     """Return JSON with its own escapes for such characters, so that nothing is lost."""
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return _STEERING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def _escape(code: int) -> str:
