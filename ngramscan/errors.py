@@ -13,8 +13,8 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from ngramscan.messages import (
-    Flags,
     Message,
+    OptionFlags,
     OptionUse,
     Text,
     in_python,
@@ -44,7 +44,7 @@ class NgramscanError(Exception):
         """Pickle the message; by default only its text would reach another process."""
         return type(self), (self.message,)
 
-    def name_flags(self, flags: Flags) -> None:
+    def name_flags(self, flags: OptionFlags) -> None:
         """Let the text name options by the flags of a command."""
         self.args = (in_terminal(self.message, flags),)
 

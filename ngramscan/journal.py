@@ -48,14 +48,14 @@ def default_path() -> Path:
     return platformdirs.user_cache_path("ngramscan") / "replies.sqlite"
 
 
-class Reply(NamedTuple):
+class StoredReply(NamedTuple):
     """An answer, and when it was asked for."""
 
     text: str
     asked_at: str
 
 
-Names = Callable[[str, str], bool]
+NameFilter = Callable[[str, str], bool]
 """Tells of a source and a stored name whether it is meant."""
 
 
@@ -151,7 +151,7 @@ class Journal:
                     raise
                 time.sleep(wait_s)
 
-    def get(self, source: str, name: str, requests: Iterable[str]) -> dict[str, Reply]:
+    def get(self, source: str, name: str, requests: Iterable[str]) -> dict[str, StoredReply]:
         """Return the stored replies to some requests to one index of one source."""
         select = "SELECT reply, asked_at FROM replies WHERE source = ? AND name = ? AND request = ?"
         replies = {}
@@ -159,20 +159,20 @@ class Journal:
             for request in requests:
                 key = (source, _stored(name), request)
                 if row := connection.execute(select, key).fetchone():
-                    replies[request] = Reply(*row)
+                    replies[request] = StoredReply(*row)
         return replies
 
-    def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, Reply]:
+    def get_each(self, source: str, names: Iterable[str], request: str) -> dict[str, StoredReply]:
         """Return the stored replies to one request to several names, by name."""
         select = "SELECT name, reply, asked_at FROM replies WHERE source = ? AND request = ?"
         name_of = {_stored(name): name for name in names}
-        replies: dict[str, Reply] = {}
+        replies: dict[str, StoredReply] = {}
         with self._locked() as connection:
             for stored in _batches(name_of):
                 marks = ", ".join("?" * len(stored))
                 values = (source, request, *stored)
                 for name, *reply in connection.execute(f"{select} AND name IN ({marks})", values):
-                    replies[name_of[name]] = Reply(*reply)
+                    replies[name_of[name]] = StoredReply(*reply)
         return replies
 
     def put(self, source: str, name: str, request: str, reply: str) -> None:
@@ -196,7 +196,7 @@ class Journal:
                 raise
             connection.execute("COMMIT")
 
-    def rows(self, chosen: Names | None = None) -> list[JournalRow]:
+    def rows(self, chosen: NameFilter | None = None) -> list[JournalRow]:
         """Return what the journal has of some names or of all, one row per source and index."""
         select = "SELECT source, shown(source, name), count(*), min(asked_at), max(asked_at)"
         with self._locked() as connection:
@@ -205,7 +205,7 @@ class Journal:
             records = connection.execute(query).fetchall()
         return [JournalRow(*row) for row in records]
 
-    def clear(self, chosen: Names | None = None) -> None:
+    def clear(self, chosen: NameFilter | None = None) -> None:
         """Remove the replies of some names or of all, and free their space."""
         with self._locked(is_writing=True) as connection:
             connection.create_function("chosen", 2, chosen or _is_any)
@@ -240,7 +240,7 @@ def _is_any(_source: str, _name: str) -> bool:
     return True
 
 
-def names_of(indexes: Collection[str], files: Collection[str]) -> Names:
+def names_of(indexes: Collection[str], files: Collection[str]) -> NameFilter:
     """Return which stored names are those of some indexes, or of pieces of some files."""
     stored = {_stored(file) for file in files}
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-Flags = Mapping[str, Sequence[str]]
+OptionFlags = Mapping[str, Sequence[str]]
 """The flags of each option of a command, the short one first; arguments have their metavariable."""
 
 _SPECIAL = re.compile(r"[^\w@%+=:,./…-]")
@@ -85,7 +85,7 @@ def joined(texts: Iterable[Text], between: str = "") -> Message:
     return Message(tuple(parts))
 
 
-def in_terminal(text: Text, flags: Flags | None = None) -> str:
+def in_terminal(text: Text, flags: OptionFlags | None = None) -> str:
     """Return a text for the terminal, with options as flags.
 
     A flag with a value is the short one, as one types it, otherwise the long one. An option that

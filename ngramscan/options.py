@@ -74,7 +74,7 @@ class Shared(NamedTuple):
     """Fields that the command does not have."""
 
 
-class Rows:
+class RowTypes:
     """Stands at what a command returns: where the types of its rows are, which are slow to import.
 
     Each is named in full, as `ngramscan.prevalence.count.CountRow`.

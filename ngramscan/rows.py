@@ -13,7 +13,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 Scale = Literal["log", "linear", "share"]
-Unit = Literal["number", "percent", "points"]
+DisplayUnit = Literal["number", "percent", "points"]
 """How a number is shown: as it is, or a fraction in percent or in percentage points."""
 NoteScope = Literal["query", "index", "general"]
 """A note holds for one query in one index, for everything that was counted in an index, or for all
@@ -22,14 +22,14 @@ and leave those on a query to its row."""
 _RowType = TypeVar("_RowType", bound=type)
 _KINDS: dict[type, RowKind] = {}
 """The kinds of the row types that have been imported."""
-_COLUMNS: dict[type, Columns] = {}
+_COLUMNS: dict[type, RowColumns] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
     """The unit in which a number is shown."""
 
-    unit: Unit
+    unit: DisplayUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +103,13 @@ class Column:
     numbers."""
     is_text: bool = False
     """Whether an empty text is a value, since there is always one."""
-    unit: Unit = "number"
+    unit: DisplayUnit = "number"
     plain_if: PlainIf | None = None
     role: Role | None = None
     limits: tuple[str, str] = ("", "")
     """The columns of its interval; empty: rows have none."""
 
-    def unit_in(self, rows: Iterable[Mapping[str, Any]]) -> Unit:
+    def unit_in(self, rows: Iterable[Mapping[str, Any]]) -> DisplayUnit:
         """Return how some rows show the column: fractions in percent, as on the screen."""
         plain_if = self.plain_if
         if plain_if and any(row.get(plain_if.column) == plain_if.value for row in rows):
@@ -117,7 +117,7 @@ class Column:
         return self.unit
 
 
-class Columns:
+class RowColumns:
     """The columns of a row type, in the order of its fields; files may have further ones."""
 
     def __init__(self, row_type: type) -> None:
@@ -141,10 +141,10 @@ class Columns:
         return [*self._known]
 
 
-def columns_of(row_type: type) -> Columns:
+def columns_of(row_type: type) -> RowColumns:
     """Return the columns of a row type, which are read off its annotations once."""
     if row_type not in _COLUMNS:
-        _COLUMNS[row_type] = Columns(row_type)
+        _COLUMNS[row_type] = RowColumns(row_type)
     return _COLUMNS[row_type]
 
 
@@ -208,7 +208,7 @@ class Plot:
     """The name of its values where it is not the heading of their column."""
     has_limits: bool = True
     """False: no value has an interval, though there are columns for its limits."""
-    columns: Columns = field(default=Columns(object), repr=False)
+    columns: RowColumns = field(default=RowColumns(object), repr=False)
     """Those of the rows that it shows; `row_kind` puts them there."""
 
     @property
@@ -241,7 +241,7 @@ class RowKind:
     """As the command or its option calls it: `count`, `blend --presence`."""
     title: str
     """As a heading of the page."""
-    columns: Columns
+    columns: RowColumns
     plots: tuple[Plot, ...] = ()
     """Its figures: each shows the rows that have its values."""
     key: tuple[str, ...] = ()

@@ -28,8 +28,8 @@ from ngramscan.prevalence.contamination.benchmark_entries import (
 )
 from ngramscan.prevalence.contamination.contaminate import (
     Entry,
+    EntryForm,
     EntryRow,
-    FoundForm,
     run_contaminate,
 )
 from ngramscan.prevalence.contamination.rules import Short, Tail, make_rule
@@ -265,7 +265,7 @@ def _describe_short(ids: Sequence[str]) -> list[Text]:
     return [f"{short}; each is looked for as a whole (" + cure + ")"]
 
 
-def _describe_forms(other_forms: Sequence[FoundForm]) -> list[str]:
+def _describe_forms(other_forms: Sequence[EntryForm]) -> list[str]:
     """Say which entries only look clean, since the corpus has another form of their characters."""
     entries = list(dict.fromkeys((form.index, form.id) for form in other_forms))
     if not entries:

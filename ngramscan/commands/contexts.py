@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, PatternOptions, Patterns
 from ngramscan.messages import Text
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import Option, Result, Rows, Shared, command
+from ngramscan.reporting.command import Option, Result, RowTypes, Shared, command
 
 if TYPE_CHECKING:
     from ngramscan.prevalence.contexts import ContextsResult
@@ -26,7 +26,7 @@ def contexts(
     **options: Annotated[Any, Shared(PatternOptions)],
 ) -> Annotated[
     Result[Any],
-    Rows("ngramscan.prevalence.contexts.ContextRow", "ngramscan.prevalence.plan.PlanRow"),
+    RowTypes("ngramscan.prevalence.contexts.ContextRow", "ngramscan.prevalence.plan.PlanRow"),
 ]:
     r"""Show random occurrences of texts in context.
 

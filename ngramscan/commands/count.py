@@ -17,7 +17,7 @@ from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, counted
 from ngramscan.options import WHAT, ShowAll
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import NewFile, Option, Result, Rows, RowsFile, Shared, command
+from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, RowTypes, Shared, command
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,7 @@ def count(
     **options: Annotated[Any, Shared(PatternOptions)],
 ) -> Annotated[
     Result[Any],
-    Rows(
+    RowTypes(
         "ngramscan.prevalence.count.CountRow",
         "ngramscan.prevalence.plan.PlanRow",
     ),

@@ -30,7 +30,7 @@ from ngramscan.prevalence.draws import (
     Estimator,
 )
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import Option, Result, Rows, RowsFile, Shared, command
+from ngramscan.reporting.command import Option, Result, RowsFile, RowTypes, Shared, command
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -74,7 +74,7 @@ def docnorm(
     **options: Annotated[Any, Shared(PatternOptions)],
 ) -> Annotated[
     Result[Any],
-    Rows(
+    RowTypes(
         "ngramscan.prevalence.docnorm.DocnormRow",
         "ngramscan.prevalence.plan.PlanRow",
     ),

@@ -12,7 +12,7 @@ import click
 
 from ngramscan.errors import InputError, NgramscanError, nearest
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.journal import Journal, JournalRow, Names, default_path, names_of
+from ngramscan.journal import Journal, JournalRow, NameFilter, default_path, names_of
 from ngramscan.messages import OptionUse
 from ngramscan.progress import SILENT, format_bytes
 from ngramscan.reporting.command import Option, Result, command
@@ -88,7 +88,7 @@ def journal_clear(
     return Result(rows, JournalRow, [notice], is_silent=True)
 
 
-def _stored_names(index: str, journal: Path) -> Names:
+def _stored_names(index: str, journal: Path) -> NameFilter:
     """Return which stored names are those of an index, named as for `count` or as shown."""
     # They are slow to import.
     from ngramscan.corpora import open_corpus

@@ -47,7 +47,7 @@ from ngramscan.prevalence.draws import (
     DocnormOptions,
     DocumentShare,
     DrawRow,
-    Found,
+    LocatedQuery,
     Seen,
     Texts,
     count_documents,
@@ -242,7 +242,7 @@ def _read(result: DocnormResult, index: ReadIndex, queries: Sequence[Query]) -> 
 class _Placed(NamedTuple):
     """The documents of each query, as far as they are known."""
 
-    found: Mapping[str, Found]
+    found: Mapping[str, LocatedQuery]
     counted: Counted
     drawn: Mapping[str, Sequence[Seen]]
 
@@ -251,7 +251,7 @@ def _place(
     result: DocnormResult,
     index: Index,
     queries: Sequence[Query],
-    lookup: Iterator[Found | QueryFailure],
+    lookup: Iterator[LocatedQuery | QueryFailure],
     options: DocnormOptions,
 ) -> None:
     located_by_text, missing = collect_lookups(queries, index, lookup)
@@ -359,7 +359,7 @@ def _placed_rows(
 def _drawn_row(
     index: Index,
     query: Query,
-    located: Found,
+    located: LocatedQuery,
     seen: Sequence[Seen],
     options: DocnormOptions,
     most: int | None,

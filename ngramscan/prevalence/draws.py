@@ -39,7 +39,7 @@ from ngramscan.prevalence.estimators import Draws, is_without_replacement, requi
 from ngramscan.statistics.streams import stream
 
 Estimator = Literal["combined", "size-bias", "first", "unique"]
-Found = Occurrences | TokenOccurrences
+LocatedQuery = Occurrences | TokenOccurrences
 
 SHIFT_BYTES = 3
 """An end of a window may be moved by this much so that it cuts no character."""
@@ -116,7 +116,7 @@ Owners = Mapping[Any, str]
 each."""
 
 
-def owners_of(located_queries: Iterable[Found]) -> Owners:
+def owners_of(located_queries: Iterable[LocatedQuery]) -> Owners:
     """Return what to look for in a document, and the query of each; without what contains others.
 
     An n-gram that several queries have belongs to the first one.
@@ -130,7 +130,7 @@ def owners_of(located_queries: Iterable[Found]) -> Owners:
 
 
 def count_documents(
-    index: Index, located_queries: Iterable[Found], options: DocnormOptions
+    index: Index, located_queries: Iterable[LocatedQuery], options: DocnormOptions
 ) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, NgramscanError]]:
     """Return the documents of each query whose occurrences are all placed, or why they can't be.
 
@@ -156,7 +156,10 @@ def documents_in(counted: Counted, texts: Iterable[str]) -> set[str]:
 
 
 def draw_occurrences(
-    index: Index, located_queries: Sequence[Found], unions: Sequence[Texts], options: DocnormOptions
+    index: Index,
+    located_queries: Sequence[LocatedQuery],
+    unions: Sequence[Texts],
+    options: DocnormOptions,
 ) -> tuple[dict[str, list[Seen]], dict[str, NgramscanError]]:
     """Return the draws of each query, or why one of them can't be examined.
 
@@ -166,7 +169,7 @@ def draw_occurrences(
     seen: dict[Place, Seen] = {}
     failed: dict[str, NgramscanError] = {}
 
-    def draw(sizes: Mapping[Found, int]) -> dict[Found, list[Seen]]:
+    def draw(sizes: Mapping[LocatedQuery, int]) -> dict[LocatedQuery, list[Seen]]:
         draws = {
             located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
         }
@@ -203,7 +206,7 @@ def draw_occurrences(
 
 
 def _owners_of_unions(
-    located_queries: Sequence[Found], unions: Sequence[Texts]
+    located_queries: Sequence[LocatedQuery], unions: Sequence[Texts]
 ) -> dict[str, dict[Texts, Owners]]:
     """Return what to look for at the draws of each query: itself, and the unions that it is in."""
     of_query = {located.query: located for located in located_queries}
@@ -219,7 +222,7 @@ def _owners_of_unions(
 def _look(
     index: Index,
     places: Sequence[Place],
-    located_queries: Sequence[Found],
+    located_queries: Sequence[LocatedQuery],
     owners: Mapping[str, Mapping[Texts, Owners]],
     *,
     whole: set[str],
@@ -242,7 +245,7 @@ def _look(
 
 
 def _windows(
-    index: Index, places: Sequence[Place], looked_for: Iterable[Found], context: int
+    index: Index, places: Sequence[Place], looked_for: Iterable[LocatedQuery], context: int
 ) -> Iterator[Window | TokenWindow | MarkedWindow | WindowFailure]:
     if not is_token_level(index):
         return index.windows(places, shown_context(index, context))
@@ -257,7 +260,7 @@ def first_draws(options: DocnormOptions) -> int:
     return options.draws if options.target is None else min(PILOT, options.max_draws)
 
 
-def places_drawn(located: Found, n: int, index: str, options: DocnormOptions) -> list[Place]:
+def places_drawn(located: LocatedQuery, n: int, index: str, options: DocnormOptions) -> list[Place]:
     """Draw n occurrences; if they are many among all, each at most once."""
     distinct = is_without_replacement(n, located.occurrences) and options.estimator != "unique"
     return draw_places(located, n, options.seed, index, with_replacement=not distinct)
@@ -322,7 +325,7 @@ def _draw_row(index: str, window: Window) -> DrawRow:
 
 
 def draw_places(
-    located: Found, n: int, seed: int, index: str, with_replacement: bool
+    located: LocatedQuery, n: int, seed: int, index: str, with_replacement: bool
 ) -> list[Place]:
     """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
 
@@ -347,7 +350,7 @@ def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
         yield from random.integers(0, total, _BLOCK).tolist()
 
 
-def _place(located: Found, ordinal: int) -> Place:
+def _place(located: LocatedQuery, ordinal: int) -> Place:
     """Return an occurrence by its number; numbers run on from shard to shard."""
     for segment in located.found.segments:
         if ordinal < segment.occurrences:

@@ -36,7 +36,7 @@ REPLACEMENT_SHARE = 0.05
 """Draws of a larger share of all occurrences are without replacement."""
 
 _Floats = NDArray[np.float64]
-_Flags = NDArray[np.bool_]
+_Booleans = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ class Draws:
     """Upper bounds; the same where documents are seen whole."""
     occurrences: int
     """T: all occurrences, drawn or not."""
-    by_first: _Flags | None = None
+    by_first: _Booleans | None = None
     """Which shares are 1 for the first occurrence in a document and 0 for others; None: all shares
     are of one kind."""
 
@@ -133,7 +133,7 @@ def mean_share(
     shares: ArrayLike,
     occurrences: int,
     level: float = 0.95,
-    by_first: _Flags | None = None,
+    by_first: _Booleans | None = None,
     added_draw: bool = True,
 ) -> tuple[Estimate, float]:
     """Estimate the mean share p = D/T of all occurrences from some draws; also its standard error.
@@ -162,7 +162,7 @@ def mean_share(
     return Estimate(mean, low, high, level), error
 
 
-def _parts(y: _Floats, by_first: _Flags | None) -> list[tuple[float, float]]:
+def _parts(y: _Floats, by_first: _Booleans | None) -> list[tuple[float, float]]:
     """Return mean and deviation of each kind of share, with the other kind as 0."""
     if by_first is None or by_first.all() or not by_first.any():
         return [(float(y.mean()), _deviation(y))]

@@ -304,12 +304,12 @@ class TraceResult:
     missing: list[QueryFailure] = field(default_factory=list)
     """Texts that could not be traced, and spans that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
-    found_forms: list[FoundForm] = field(default_factory=list)
+    found_forms: list[TextForm] = field(default_factory=list)
     """Texts of which an index has more in another normal form of Unicode."""
 
 
 @dataclass(frozen=True, slots=True)
-class FoundForm:
+class TextForm:
     """A text of which more words are in spans in another normal form of Unicode."""
 
     index: str
@@ -365,7 +365,7 @@ def run_trace(
     return result
 
 
-class _Form(NamedTuple):
+class _OtherForm(NamedTuple):
     """Another normal form of a text."""
 
     number: int
@@ -376,7 +376,7 @@ class _Form(NamedTuple):
 
 def _find_with_forms(
     words: list[WordText], texts: Sequence[GivenText], index: Index, least: int, min_words: int
-) -> tuple[FoundSpans, list[FoundForm]]:
+) -> tuple[FoundSpans, list[TextForm]]:
     """Return the spans of texts, and the other forms of which an index has more.
 
     A corpus is read once for all. Another index is asked for the forms of those texts alone of
@@ -385,7 +385,7 @@ def _find_with_forms(
     if index.unit == "tokens":
         return find_spans(words, index, least), []
     forms = [
-        _Form(number, name, WordText(form))
+        _OtherForm(number, name, WordText(form))
         for number, text in enumerate(words)
         for name, form in other_forms(text.text).items()
     ]
@@ -403,7 +403,7 @@ def _find_with_forms(
         as_given = _covered(found_spans.spans[form.number], min_words)
         if (covered := _covered(spans, min_words)) > as_given:
             id_ = texts[form.number].id
-            more.append(FoundForm(index.name, id_, form.name, covered, as_given))
+            more.append(TextForm(index.name, id_, form.name, covered, as_given))
     return found_spans, more
 
 

@@ -38,11 +38,11 @@ FEW = 10
 ALL_MODELS = "all"
 CONTROL = "control"
 """The prompt of reference texts, which every model's outputs are compared with."""
-_Names = tuple[str, str, str, str]
+_OutputGroup = tuple[str, str, str, str]
 _Difference = Annotated[Points, PlainIf("measure", "creativity_index")]
 
 
-class Measure(NamedTuple):
+class OutputMeasure(NamedTuple):
     """A measure of outputs, and its largest value."""
 
     value_of: Callable[[Traced], float | None]
@@ -50,7 +50,7 @@ class Measure(NamedTuple):
     """The largest possible value; the least is 0."""
 
 
-class _Key(NamedTuple):
+class _ModelProblem(NamedTuple):
     model: str
     problem: str
 
@@ -245,20 +245,20 @@ def _differences(
             )
 
 
-def _measures(options: TraceOptions) -> dict[str, Measure]:
+def _measures(options: TraceOptions) -> dict[str, OutputMeasure]:
     """Return what is compared, by name."""
     least = options.min_words
     measures = {
-        "coverage": Measure(lambda each: each.profile.measures(least).coverage),
-        "novelty": Measure(lambda each: each.profile.measures(least).novelty),
-        "creativity_index": Measure(
+        "coverage": OutputMeasure(lambda each: each.profile.measures(least).coverage),
+        "novelty": OutputMeasure(lambda each: each.profile.measures(least).novelty),
+        "creativity_index": OutputMeasure(
             lambda each: creativity_index(each.profile, options),
             most=float(len(options.index_lengths)),  # a sum of shares, one for each length
         ),
     }
     if options.truncate:
         first = options.truncate
-        measures["coverage_truncated"] = Measure(
+        measures["coverage_truncated"] = OutputMeasure(
             lambda each: each.profile_of(first).measures(least).coverage
         )
     return measures
@@ -266,13 +266,13 @@ def _measures(options: TraceOptions) -> dict[str, Measure]:
 
 def _values(
     outputs: Sequence[Traced], value_of: Callable[[Traced], float | None]
-) -> dict[_Key, float]:
+) -> dict[_ModelProblem, float]:
     """Return the value of each model's outputs for each problem: the mean where it has several."""
-    values: dict[_Key, list[float]] = defaultdict(list)
+    values: dict[_ModelProblem, list[float]] = defaultdict(list)
     for each in outputs:
         value = value_of(each)
         if each.given.problem and value is not None:
-            values[_Key(each.given.model, each.given.problem)].append(value)
+            values[_ModelProblem(each.given.model, each.given.problem)].append(value)
     return {key: fmean(several) for key, several in values.items()}
 
 
@@ -301,10 +301,10 @@ def _mean(problems: Integers, values: Sequence[float | None], level: float) -> E
     return BoundedMean(sums, 0, 1, sizes).estimate(level)
 
 
-def _by_prompt(traced: Sequence[Traced]) -> dict[_Names, list[Traced]]:
+def _by_prompt(traced: Sequence[Traced]) -> dict[_OutputGroup, list[Traced]]:
     """Return the outputs of each dataset, model, prompt and kind, then those of several models."""
-    groups: dict[_Names, list[Traced]] = defaultdict(list)
-    pooled: dict[_Names, list[Traced]] = defaultdict(list)
+    groups: dict[_OutputGroup, list[Traced]] = defaultdict(list)
+    pooled: dict[_OutputGroup, list[Traced]] = defaultdict(list)
     for each in traced:
         given_text = each.given
         groups[given_text.dataset, given_text.model, given_text.prompt, each.kind].append(each)

@@ -25,7 +25,7 @@ from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import IncompleteError, NgramscanError
 from ngramscan.messages import Text, joined
-from ngramscan.options import NewFile, Option, Rows, RowsFile, Shared
+from ngramscan.options import NewFile, Option, RowsFile, RowTypes, Shared
 from ngramscan.reading.versions import one_version_each
 from ngramscan.reporting.notebook import Notebook, notebook
 from ngramscan.reporting.options import (
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from ngramscan.reporting.latex import PaperTable
 
-__all__ = ["NewFile", "NoRows", "Option", "Result", "Rows", "RowsFile", "Shared", "command"]
+__all__ = ["NewFile", "NoRows", "Option", "Result", "RowTypes", "RowsFile", "Shared", "command"]
 PROGRESS = "progress"
 """The parameter that reports how far the work is."""
 _FEW_ROWS, _NOTEBOOK_WIDTH = 12, 100

@@ -16,7 +16,7 @@ from typing import Any, Literal, NoReturn, get_args, get_origin
 import click
 
 from ngramscan.errors import InputError, nearest, some_of
-from ngramscan.messages import Flags, OptionUse
+from ngramscan.messages import OptionFlags, OptionUse
 from ngramscan.options import OPTIONS, OUTPUT, Option
 from ngramscan.progress import visible_line
 from ngramscan.reading.streams import refuse_impossible
@@ -423,7 +423,7 @@ def check_written(
     ]
 
 
-def flags_of(known: Iterable[click.Parameter]) -> Flags:
+def flags_of(known: Iterable[click.Parameter]) -> OptionFlags:
     """Return the flags of options, and the metavariables of arguments, by their names."""
     flags = {}
     for parameter in known:

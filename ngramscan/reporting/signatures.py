@@ -15,7 +15,7 @@ from importlib import import_module
 from types import SimpleNamespace
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
-from ngramscan.options import Option, Rows, Shared
+from ngramscan.options import Option, RowTypes, Shared
 
 _NO_OPTION = {"is_option": False}
 """The metadata of a field that a dataclass of shared options has for its own use."""
@@ -118,7 +118,7 @@ def helps_of(function: Callable[..., Any]) -> Mapping[str, str]:
 def columns_of(function: Callable[..., Any]) -> list[str]:
     """Return the columns of a command's rows; none: only its result will tell."""
     hint = hints_of(function)["return"]
-    late = next((marker for marker in get_args(hint) if isinstance(marker, Rows)), None)
+    late = next((marker for marker in get_args(hint) if isinstance(marker, RowTypes)), None)
     named = [name.rpartition(".") for name in late.names] if late else []
     types = [getattr(import_module(module), name) for module, _, name in named]
     parts = [part for result in (hint, *get_args(hint)) for part in get_args(result)]

@@ -25,7 +25,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.messages import Flags, OptionUse, counted, in_terminal
+from ngramscan.messages import OptionFlags, OptionUse, counted, in_terminal
 from ngramscan.options import HEADINGS, OUTPUT
 from ngramscan.progress import Terminal, open_console, visible, visible_line
 from ngramscan.reading.streams import MAX_BYTES, name_of
@@ -371,7 +371,7 @@ def _run(
     context.exit(1 if result.failures else result.exit_code)
 
 
-def _say_more(result: Result[Any], is_table: bool, flags: Flags) -> None:
+def _say_more(result: Result[Any], is_table: bool, flags: OptionFlags) -> None:
     for notice in result.notices:
         _say(in_terminal(notice, flags))
     if result.is_summary and result.print_table and not is_table:

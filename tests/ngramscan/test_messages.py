@@ -9,8 +9,8 @@ import pytest
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.messages import (
-    Flags,
     Message,
+    OptionFlags,
     OptionUse,
     Text,
     Wording,
@@ -20,7 +20,7 @@ from ngramscan.messages import (
     message_of,
 )
 
-FLAGS: Flags = {
+FLAGS: OptionFlags = {
     "output": ["-o", "--output"],
     "timeout_s": ["--timeout"],
     "scores": ["SCORES"],

@@ -12,6 +12,7 @@ from ngramscan.rows import (
     LABEL,
     P_VALUE,
     AdjustedP,
+    DisplayUnit,
     Heading,
     HolmP,
     Label,
@@ -22,7 +23,6 @@ from ngramscan.rows import (
     PValue,
     RowKind,
     Share,
-    Unit,
     columns_of,
     kind_of_type,
     row_kind,
@@ -93,7 +93,7 @@ def test_columns_are_in_the_order_of_the_fields() -> None:
         ("p", "number"),
     ],
 )
-def test_a_column_has_the_unit_of_its_annotation(name: str, unit: Unit) -> None:
+def test_a_column_has_the_unit_of_its_annotation(name: str, unit: DisplayUnit) -> None:
     assert COLUMNS[name].unit == unit
 
 

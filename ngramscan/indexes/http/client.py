@@ -20,7 +20,7 @@ from ngramscan import __version__
 from ngramscan.clock import now
 from ngramscan.errors import InputError, NgramscanError, RemoteError, RemoteUnreachable
 from ngramscan.indexes.catalog import INFINI_GRAM_MINI, ApiProtocol, HostedService, service_at
-from ngramscan.indexes.http.questions import Answer, Lookup, Question, Questions
+from ngramscan.indexes.http.questions import Answer, HostQuestion, Lookup, Questions
 from ngramscan.indexes.http.replies import Reply, read_reply
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import DAMAGED, Journal
@@ -146,7 +146,7 @@ class ApiClient:
         answered_later = _collect(futures, failure)
         return chain(answered, answered_later)
 
-    def look_up(self, index: str, question: Question[T]) -> Answer[T] | None:
+    def look_up(self, index: str, question: HostQuestion[T]) -> Answer[T] | None:
         """Return the answer of a stored reply; None if there is none, or one that can't be true."""
         request = question.request
         stored = {} if self.refresh else self.journal.get(self.url, index, [request])
@@ -155,7 +155,7 @@ class ApiClient:
                 return question.read(json.loads(reply.text)), "journal", reply.asked_at
         return None
 
-    def answer(self, index: str, question: Question[T]) -> Answer[T]:
+    def answer(self, index: str, question: HostQuestion[T]) -> Answer[T]:
         """Return the answer of a stored reply, which may be new by now, or ask the host."""
         return self.look_up(index, question) or question.ask()
 

@@ -29,7 +29,7 @@ from ngramscan.indexes.catalog import INFINI_GRAM_MINI
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.client import LONGEST_REPLY_BYTES, ApiClient
 from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify
-from ngramscan.indexes.http.questions import Answer, Question, Questions, answer_to
+from ngramscan.indexes.http.questions import Answer, HostQuestion, Questions, answer_to
 from ngramscan.indexes.http.replies import (
     MOST,
     CutCharacterError,
@@ -198,7 +198,7 @@ class ApiIndex:
         form = next(other_forms)
         request = self._identity + json.dumps(form, sort_keys=True)
         ask = partial(self._ask_host, request, form, other_forms, read_content)
-        return answer_to(Question(request, read_content, ask))
+        return answer_to(HostQuestion(request, read_content, ask))
 
     def _ask_host(
         self,

@@ -15,7 +15,7 @@ Answer = tuple[T, CountSource, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Generic[T]):
+class HostQuestion(Generic[T]):
     """One question to an index."""
 
     request: str
@@ -26,11 +26,11 @@ class Question(Generic[T]):
     """Asks the host, and keeps the reply in the journal."""
 
 
-Questions = Generator[Question[Any], Answer[Any], T]
+Questions = Generator[HostQuestion[Any], Answer[Any], T]
 """Yields questions, is sent the answer to each, and returns what they say about an item."""
 
 
-def answer_to(question: Question[T]) -> Questions[Answer[T]]:
+def answer_to(question: HostQuestion[T]) -> Questions[Answer[T]]:
     """Yield one question; return its answer."""
     answer: Answer[T] = yield question
     return answer
@@ -44,9 +44,9 @@ class Lookup(Generic[T]):
 
     def __init__(self, questions: Questions[T]) -> None:
         self._questions = questions
-        self._pending_question: Question[Any] | None = None
+        self._pending_question: HostQuestion[Any] | None = None
 
-    def advance(self, find_answer: Callable[[Question[Any]], Answer[Any] | None]) -> bool:
+    def advance(self, find_answer: Callable[[HostQuestion[Any]], Answer[Any] | None]) -> bool:
         """Go on as long as `find_answer` has answers; tell whether all questions have one."""
         try:
             question = self._pending_question or next(self._questions)

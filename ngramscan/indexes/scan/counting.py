@@ -106,7 +106,7 @@ def _finder(sought: Sought) -> ExcerptFinder:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class PieceExcerpts:
     """The bytes that a piece of a corpus may share with texts."""
 
     parts: list[bytes]
@@ -116,7 +116,7 @@ class Found:
     skipped: dict[str, int]
 
 
-class _Reading:
+class _PieceTexts:
     """The texts of a piece, or of its first documents, and what was read of it."""
 
     def __init__(
@@ -143,17 +143,19 @@ class _Reading:
             yield text
 
 
-def excerpt_piece(piece: Piece, report: Report, sought: Sought, limit: int | None = None) -> Found:
+def excerpt_piece(
+    piece: Piece, report: Report, sought: Sought, limit: int | None = None
+) -> PieceExcerpts:
     """Find what a piece, or its first `limit` documents, may share with texts."""
-    texts = _Reading(piece, sought.read, limit, report)
+    texts = _PieceTexts(piece, sought.read, limit, report)
     parts = sought.finder().find_in_all(map(bytes, texts), BYTES_AT_ONCE)
-    return Found(parts, texts.documents, texts.bytes, dict(texts.skipped))
+    return PieceExcerpts(parts, texts.documents, texts.bytes, dict(texts.skipped))
 
 
 def count_piece(
     piece: Piece, report: Report, question: Question, limit: int | None = None
 ) -> Counts:
     """Count in a piece, or in its first `limit` documents."""
-    texts = _Reading(piece, question.read, limit, report)
+    texts = _PieceTexts(piece, question.read, limit, report)
     counts = count_texts(question.matcher(), texts, question.unions)
     return replace(counts, skipped=dict(texts.skipped)) if texts.skipped else counts

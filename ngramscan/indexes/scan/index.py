@@ -29,7 +29,13 @@ from ngramscan.indexes.base import (
     WindowFailure,
 )
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.scan.counting import Found, Question, Sought, count_piece, excerpt_piece
+from ngramscan.indexes.scan.counting import (
+    PieceExcerpts,
+    Question,
+    Sought,
+    count_piece,
+    excerpt_piece,
+)
 from ngramscan.indexes.scan.pieces import ScanRun, count_pieces, excerpt_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
@@ -44,7 +50,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-R = TypeVar("R", Counts, Found)
+R = TypeVar("R", Counts, PieceExcerpts)
 LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
@@ -155,7 +161,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         self._notes(results)
         return list(dict.fromkeys(part for result in results for part in result.parts))
 
-    def _measure(self, results: Sequence[Counts | Found]) -> None:
+    def _measure(self, results: Sequence[Counts | PieceExcerpts]) -> None:
         """Keep the size of what was read; it is an error if there is no document."""
         if not any(each.documents_read for each in results):
             is_filtered = self._options.read.exclude_sources
@@ -294,7 +300,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
             ),
         )
 
-    def _notes(self, results: Sequence[Counts | Found]) -> list[Note]:
+    def _notes(self, results: Sequence[Counts | PieceExcerpts]) -> list[Note]:
         """Return how the counts differ from those of all text as it is; say what was skipped."""
         notes = []
         if self._options.ignore_case:
@@ -310,7 +316,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         return [Note(text, "index") for text in notes]
 
 
-def _skipped(results: Sequence[Counts | Found], without: str = "") -> str:
+def _skipped(results: Sequence[Counts | PieceExcerpts], without: str = "") -> str:
     skipped = Counter[str]()
     for each in results:
         if each.skipped:  # nothing is skipped in most of 100,000 files

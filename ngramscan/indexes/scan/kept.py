@@ -14,12 +14,12 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ngramscan.corpora import Piece
-from ngramscan.indexes.scan.counting import Found, Question, Sought
+from ngramscan.indexes.scan.counting import PieceExcerpts, Question, Sought
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.matching.normalization import LONGEST_FORM
 
-R = TypeVar("R", Counts, Found)
+R = TypeVar("R", Counts, PieceExcerpts)
 
 _SOURCE = "scan"
 _PROCEDURE = 2

@@ -10,7 +10,7 @@ from typing import TypeVar
 from ngramscan.corpora import Piece
 from ngramscan.errors import CorpusError, NgramscanError
 from ngramscan.indexes.scan.counting import (
-    Found,
+    PieceExcerpts,
     Question,
     Sought,
     count_piece,
@@ -41,7 +41,7 @@ CLUSTER_WORKERS = 32
 
 T = TypeVar("T")
 R = TypeVar("R")
-Result = TypeVar("Result", Counts, Found)
+Result = TypeVar("Result", Counts, PieceExcerpts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +140,9 @@ def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> l
     return _do_left(run, pieces, results, partial(count_piece, question=question))
 
 
-def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> list[Found]:
+def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> list[PieceExcerpts]:
     """Find what all pieces of a corpus may share with texts, or take it from the journal."""
-    results = KeptResults(run.journal, sought, Found)
+    results = KeptResults(run.journal, sought, PieceExcerpts)
     return _do_left(run, pieces, results, partial(excerpt_piece, sought=sought))
 
 

@@ -39,7 +39,7 @@ from ngramscan.indexes.catalog import (
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.identity import PROBES, ask_ranks, identify, last_identity
-from ngramscan.indexes.http.questions import Answer, Question, Questions, answer_to
+from ngramscan.indexes.http.questions import Answer, HostQuestion, Questions, answer_to
 from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
@@ -114,10 +114,10 @@ class HostedTokenIndex(MatchesTokens):
         request: Reply,
         parse: Callable[[httpx.Response], Reply],
         read_content: Callable[[Reply], T],
-    ) -> Question[T]:
+    ) -> HostQuestion[T]:
         """Return a question; `parse` returns what the journal keeps of a reply."""
         key = self._identity + key_of(request)
-        return Question(
+        return HostQuestion(
             key, read_content, partial(self._ask_host, key, request, parse, read_content)
         )
 

@@ -22,7 +22,7 @@ from ngramscan.index_files.tokens.tokenizers import contents_of_names
 from ngramscan.indexes.base import Cost, CountSource, QueryCount, requests_at
 from ngramscan.indexes.catalog import INFINI_GRAM
 from ngramscan.indexes.http.client import ApiClient
-from ngramscan.indexes.http.questions import Question, Questions, answer_to
+from ngramscan.indexes.http.questions import HostQuestion, Questions, answer_to
 from ngramscan.indexes.http.replies import Reply
 from ngramscan.indexes.tokens.base import TokenMatches, token_places
 from ngramscan.indexes.tokens.replies import (
@@ -48,7 +48,7 @@ _Item = tuple[int, int]
 """The number of a text, and of a token behind the end of a part of it."""
 
 
-class _Tokens(NamedTuple):
+class _PlacedTokens(NamedTuple):
     ids: list[int]
     places: list[tuple[int, int]]
 
@@ -68,20 +68,20 @@ class HostedMatcher:
     """
 
     def __init__(
-        self, name: str, client: ApiClient, question_to: Callable[..., Question[Any]]
+        self, name: str, client: ApiClient, question_to: Callable[..., HostQuestion[Any]]
     ) -> None:
         self._name, self._client, self._question_to = name, client, question_to
         self._counts: dict[tuple[int, ...], _LongestEnd] = {}
 
     def cost(self, texts: Sequence[str]) -> Cost:
         """Return a request per piece and token; their number is known only to the journal."""
-        all_pieces, texts_in_journal = set[str](), list[_Tokens]()
+        all_pieces, texts_in_journal = set[str](), list[_PlacedTokens]()
         at_most = requests = 0
         for text in texts:
             pieces, size = pieces_of(text), len(text.encode())
             all_pieces |= {*pieces}
             if (ids := self._look_up_ids(pieces)) is not None:
-                texts_in_journal.append(_Tokens(ids, []))
+                texts_in_journal.append(_PlacedTokens(ids, []))
             else:
                 at_most += size + len(pieces)
                 requests += round(size / _BYTES_PER_TOKEN)
@@ -130,7 +130,7 @@ class HostedMatcher:
 
     # Tokens
 
-    def _tokens_of(self, texts: Sequence[str]) -> list[_Tokens | NgramscanError]:
+    def _tokens_of(self, texts: Sequence[str]) -> list[_PlacedTokens | NgramscanError]:
         pieces = [piece for text in texts for piece in pieces_of(text)]
         tokens_by_piece: dict[str, Any] = dict(
             self._client.answers(self._name, pieces, self._named_piece, _failed)
@@ -141,7 +141,7 @@ class HostedMatcher:
         named_ids, _, _ = yield from answer_to(self._question_about(piece))
         return piece, named_ids
 
-    def _question_about(self, piece: str) -> Question[NamedIds]:
+    def _question_about(self, piece: str) -> HostQuestion[NamedIds]:
         """Return the question that tells the tokens of a piece."""
         check_query(piece)
         request = {"query_type": "count", "query": piece}
@@ -163,7 +163,7 @@ class HostedMatcher:
 
     def _joined_tokens(
         self, text: str, tokens_by_piece: Mapping[str, Any]
-    ) -> _Tokens | NgramscanError:
+    ) -> _PlacedTokens | NgramscanError:
         ids, names = list[int](), list[str]()
         for piece in pieces_of(text):
             if isinstance(tokens_by_piece[piece], NgramscanError):
@@ -174,7 +174,7 @@ class HostedMatcher:
         problem: InputError | None = None
         for contents in contents_of_names(names):
             try:
-                return _Tokens(ids, token_places(self._name, text, contents))
+                return _PlacedTokens(ids, token_places(self._name, text, contents))
             except InputError as error:
                 problem = error
         assert problem is not None
@@ -208,7 +208,7 @@ class HostedMatcher:
         return item, _LongestEnd(length, occurrences, source, asked_at)
 
     def _joined(
-        self, tokens: _Tokens, longest_ends: Sequence[_LongestEnd]
+        self, tokens: _PlacedTokens, longest_ends: Sequence[_LongestEnd]
     ) -> TokenMatches | RemoteRefused:
         ids, places = tokens
         starts = [end - each.length for end, each in enumerate(longest_ends, 1)]
@@ -221,7 +221,7 @@ class HostedMatcher:
         return TokenMatches(ids, places, ends.tolist())
 
 
-def _questions(tokens_of_texts: Sequence[_Tokens | NgramscanError]) -> list[list[_Item]]:
+def _questions(tokens_of_texts: Sequence[_PlacedTokens | NgramscanError]) -> list[list[_Item]]:
     """Return what to ask about each text: where questions are the same, the same items.
 
     That is where texts begin alike, and where a text longer than a question repeats itself.
@@ -229,7 +229,7 @@ def _questions(tokens_of_texts: Sequence[_Tokens | NgramscanError]) -> list[list
     items: dict[tuple[bool, bytes], _Item] = {}
     by_text = list[list[_Item]]()
     for number, tokens in enumerate(tokens_of_texts):
-        ids = tokens.ids if isinstance(tokens, _Tokens) else []
+        ids = tokens.ids if isinstance(tokens, _PlacedTokens) else []
         keys = enumerate(_question_keys(ids), 1)
         by_text.append([items.setdefault(key, (number, end)) for end, key in keys])
     return by_text

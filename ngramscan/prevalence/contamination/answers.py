@@ -22,8 +22,8 @@ OCCURRENCES = 10
 """Occurrences of the rarest window that are looked at, drawn at random."""
 NEAR = 200
 """Characters on each side of the question."""
-Answer = Literal["near", "not near"]
-ANSWERS: tuple[Answer, ...] = get_args(Answer)
+AnswerNearness = Literal["near", "not near"]
+ANSWERS: tuple[AnswerNearness, ...] = get_args(AnswerNearness)
 
 
 def find_answers(
@@ -43,7 +43,7 @@ def find_answers(
     not known. An InputError: an index can't show its texts.
     """
     by_id = {entry.id: entry for entry in entries}
-    seen: dict[tuple[str, str], tuple[Answer | None, int]] = {}
+    seen: dict[tuple[str, str], tuple[AnswerNearness | None, int]] = {}
     lost: list[tuple[NgramscanError, str]] = []
     for index in indexes:
         looked = {
@@ -69,7 +69,7 @@ def find_answers(
                 continue
             near = any(_is_near(entry, context, within) for context in places.rows)
             is_all = not places.failures and len(entry.text) + within < shown_characters
-            answer: Answer | None = "near" if near else "not near" if is_all else None
+            answer: AnswerNearness | None = "near" if near else "not near" if is_all else None
             seen[index.name, id_] = answer, len(places.rows)
     rows = [_with_answer(row, seen, indexes) for row in result.rows]
     return replace(result, rows=rows), lost
@@ -77,7 +77,7 @@ def find_answers(
 
 def _with_answer(
     row: EntryRow,
-    seen: Mapping[tuple[str, str], tuple[Answer | None, int]],
+    seen: Mapping[tuple[str, str], tuple[AnswerNearness | None, int]],
     indexes: Sequence[Index],
 ) -> EntryRow:
     names = [index.name for index in indexes] if row.index == UNION else [row.index]

@@ -78,7 +78,7 @@ class EntryRow:
 
 
 @dataclass(frozen=True, slots=True)
-class FoundForm:
+class EntryForm:
     """An entry of which more occurs in another normal form of Unicode than as it was given."""
 
     index: str
@@ -97,7 +97,7 @@ class ContaminateResult:
     missing: list[QueryFailure] = field(default_factory=list)
     """Windows that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
-    found_forms: list[FoundForm] = field(default_factory=list)
+    found_forms: list[EntryForm] = field(default_factory=list)
     """Entries that a rule without normalization calls clean for the form of their characters."""
     whole_entries: list[str] = field(default_factory=list)
     """Ids of the entries that are a single window as a whole."""
@@ -243,7 +243,7 @@ def _found_forms(
     forms: Sequence[_Forms],
     rule: Rule,
     answers: _Answers,
-) -> Iterator[FoundForm]:
+) -> Iterator[EntryForm]:
     """Yield the forms of clean entries that are not clean."""
     for entry, of_entry, of_forms in zip(entries, windows, forms, strict=True):
         if not _may_be_clean(of_entry, rule, answers):
@@ -251,7 +251,7 @@ def _found_forms(
         for name, of_form in of_forms.items():
             if of_form and not _may_be_clean(of_form, rule, answers):
                 n_found = _n_found(of_form, answers)
-                yield FoundForm(answers.index, entry.id, name, len(of_form), n_found)
+                yield EntryForm(answers.index, entry.id, name, len(of_form), n_found)
 
 
 # Asking

@@ -33,7 +33,7 @@ _Values = Mapping[str, float | None]
 """The mean value of the answers to each problem; None: not known."""
 
 
-class _Group(NamedTuple):
+class _ScoredMethod(NamedTuple):
     dataset: str
     model: str
     method: str
@@ -185,13 +185,13 @@ def check_scores(scores: Sequence[GivenScore], ids: Iterable[str]) -> None:
         raise InputError("scores", problem.format(*firsts))
 
 
-def _grouped(scores: Sequence[GivenScore]) -> dict[_Group, tuple[str, _Values]]:
+def _grouped(scores: Sequence[GivenScore]) -> dict[_ScoredMethod, tuple[str, _Values]]:
     """Return the rule and the values of each method."""
-    groups: dict[_Group, list[GivenScore]] = {}
+    groups: dict[_ScoredMethod, list[GivenScore]] = {}
     for score in scores:
-        group = _Group(score.dataset, score.model, score.method)
+        group = _ScoredMethod(score.dataset, score.model, score.method)
         groups.setdefault(group, []).append(score)
-    scores_by_group: dict[_Group, tuple[str, _Values]] = {}
+    scores_by_group: dict[_ScoredMethod, tuple[str, _Values]] = {}
     for group, in_group in groups.items():
         where = ", ".join(group)
         if len(rules := dict.fromkeys(score.rule for score in in_group)) > 1:
@@ -229,7 +229,7 @@ def _value(score: GivenScore) -> float | None:
 
 def _effect(
     index: str,
-    group: _Group,
+    group: _ScoredMethod,
     *,
     score_rule: str,
     verdicts: Mapping[str, EntryClass | None],

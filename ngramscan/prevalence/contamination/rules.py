@@ -23,7 +23,7 @@ from ngramscan.matching.normalization import Normalization, normalized_places
 from ngramscan.matching.words import chunk_starts, word_places
 from ngramscan.messages import OptionUse
 
-Unit = Literal["characters", "bytes", "words"]
+WindowUnit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
 Short = Literal["whole", "skip"]
 EntryClass = Literal["clean", "suspicious", "dirty"]
@@ -46,7 +46,7 @@ class Rule:
 
     name: str
     """`mini`, `gpt4`, `gpt4-stripped`, `gpt3`, `palm` or `ngram-N`."""
-    unit: Unit
+    unit: WindowUnit
     """The unit of the width; a window of bytes is shorter where its last character would be cut."""
     width: int
     suspicious_from: str = "0"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.reporting.layout import cell, percent
-from ngramscan.rows import Scale, Unit
+from ngramscan.rows import DisplayUnit, Scale
 
 _ZERO_STRIP = 0.12
 """The part of a logarithmic axis that is reserved for zeros."""
@@ -35,7 +35,7 @@ class Axis:
     high: float
     has_zeros: bool
     """Zeros are set apart, at the start of a logarithmic axis."""
-    unit: Unit
+    unit: DisplayUnit
     ticks: tuple[Tick, ...] = ()
 
     def place(self, value: float) -> float:
@@ -57,7 +57,7 @@ class Axis:
         return self.low <= value <= self.high
 
 
-def make_axis(numbers: Iterable[float], scale: Scale, unit: Unit) -> Axis:
+def make_axis(numbers: Iterable[float], scale: Scale, unit: DisplayUnit) -> Axis:
     """Return an axis for some numbers.
 
     A logarithmic axis becomes a linear one for negative numbers; a linear axis includes 0.
@@ -67,7 +67,7 @@ def make_axis(numbers: Iterable[float], scale: Scale, unit: Unit) -> Axis:
     return _log_axis(finite, unit) if is_log else _linear_axis(finite, unit)
 
 
-def _log_axis(numbers: list[float], unit: Unit) -> Axis:
+def _log_axis(numbers: list[float], unit: DisplayUnit) -> Axis:
     """Return an axis that ends at 1, 2 or 5 times a power of ten, next to the numbers."""
     exponents = [max(math.log10(value), -300) for value in numbers if value > 0] or [0.0]
     # The reciprocals of 1, 2 and 5 are 1, 5 and 2 times a power of ten.
@@ -97,7 +97,7 @@ def _before(exponent: float) -> float:
     return max(part for part in parts if part <= exponent + 1e-12)
 
 
-def _linear_axis(numbers: list[float], unit: Unit) -> Axis:
+def _linear_axis(numbers: list[float], unit: DisplayUnit) -> Axis:
     """Return an axis that ends where the numbers end, with the 0."""
     low, high = min([*numbers, 0.0]), max([*numbers, 0.0])
     if high - low <= 1e-290:
@@ -130,7 +130,7 @@ def _power(part: int, exponent: int) -> str:
     return power if part == 1 else f"{part}·{power}"
 
 
-def _tick_text(value: float, unit: Unit) -> str:
+def _tick_text(value: float, unit: DisplayUnit) -> str:
     scaled = value if unit == "number" else 100 * value
     text = f"{scaled:z,.10g}".replace("-", "−")
     return f"{text}%" if unit == "percent" else text
@@ -147,7 +147,7 @@ def number(value: Any) -> float | None:
     return float(value)
 
 
-def value_text(value: Any, unit: Unit) -> str:
+def value_text(value: Any, unit: DisplayUnit) -> str:
     """Return a number of a row in words, rounded as in tables."""
     as_float = number(value)
     if as_float is None:

@@ -9,7 +9,7 @@ from typing import Any
 from ngramscan.reporting.charts.axes import Axis, number, value_text
 from ngramscan.reporting.charts.plots import Panel, Point
 from ngramscan.reporting.charts.shapes import short
-from ngramscan.rows import Plot, Unit
+from ngramscan.rows import DisplayUnit, Plot
 
 _LONGEST, _LONGEST_SIDE = 120, 14
 Row = dict[str, Any]
@@ -22,7 +22,7 @@ def name_of(value: Any, heading: str = "") -> str:
     return "" if value is None else short(str(value), _LONGEST)
 
 
-def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
+def describe(row: Row, plot: Plot, unit: DisplayUnit, names: tuple[str, str]) -> str:
     """Return a row in words, rounded as in tables."""
     label, series = names
     names_shown = [label, series] if series != label and plot.series not in plot.label else [label]
@@ -38,7 +38,7 @@ def describe(row: Row, plot: Plot, unit: Unit, names: tuple[str, str]) -> str:
     return f"{head}: {text}" if head else text
 
 
-def _limits(row: Row, columns: tuple[str, str], unit: Unit) -> str:
+def _limits(row: Row, columns: tuple[str, str], unit: DisplayUnit) -> str:
     if not columns[0]:
         return ""
     low, high = (row.get(column) for column in columns)
@@ -70,7 +70,7 @@ def summarise(title: str, value_name: str, points: Sequence[Point], axis: Axis) 
     return f"{text}, from {extremes[0]} to {extremes[1]}."
 
 
-def axis_name(plot: Plot, unit: Unit, rows: Sequence[Row], points: Sequence[Point]) -> str:
+def axis_name(plot: Plot, unit: DisplayUnit, rows: Sequence[Row], points: Sequence[Point]) -> str:
     """Return the name of an axis of values; for differences, with the level of the intervals."""
     name = plot.heading
     if unit == "points":

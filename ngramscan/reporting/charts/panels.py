@@ -26,7 +26,7 @@ from ngramscan.reporting.charts.styles import styles_of
 from ngramscan.reporting.columns import ALL
 from ngramscan.reporting.layout import cell, p_text
 from ngramscan.reporting.page.results import Results
-from ngramscan.rows import Plot, Unit
+from ngramscan.rows import DisplayUnit, Plot
 
 _STEPS = "eta_from"
 """The other axis of a curve, whose values hold until the next."""
@@ -292,7 +292,7 @@ def _ends_across(plot: Plot) -> tuple[str, str, str]:
     return (plot.across, *plot.across_limits)
 
 
-def _point(row: Row, plot: Plot, unit: Unit, styles: dict[str, int]) -> Point:
+def _point(row: Row, plot: Plot, unit: DisplayUnit, styles: dict[str, int]) -> Point:
     columns = (plot.value, *plot.limits)
     value, low, high = (number(row.get(column)) for column in columns)
     label, series = _label(row, plot), _series(row, plot)

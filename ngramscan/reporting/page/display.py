@@ -13,7 +13,7 @@ from ngramscan.prevalence.sources import is_web_address, names_of_source
 from ngramscan.progress import marked_line, visible, visible_json
 from ngramscan.reporting.layout import UNKNOWN, cell, percent
 from ngramscan.reporting.page.results import Results
-from ngramscan.rows import Unit
+from ngramscan.rows import DisplayUnit
 
 FIRST_ROWS = 100
 """Rows that the page has as HTML; its script shows the others."""
@@ -28,7 +28,7 @@ _FOUND = (
     *("problems", "pairs", "groups", "outputs", "entries"),
 )
 """Columns of what was found, in the order in which they are shown."""
-_HEADED: dict[Unit, str] = {"number": "", "percent": ", %", "points": ", points"}
+_HEADED: dict[DisplayUnit, str] = {"number": "", "percent": ", %", "points": ", points"}
 _EXACT = 10**15
 """Larger integers are not exact in JavaScript, so scripts get them as texts."""
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&"}
@@ -58,7 +58,7 @@ class PageColumn:
 
     name: str
     heading: str
-    unit: Unit
+    unit: DisplayUnit
     is_number: bool
     limits: tuple[str, str] | None
     """The columns of an interval shown in the same cells."""
@@ -244,7 +244,7 @@ def shortened(text: str, most: int = 2 * _CUT) -> str:
     return f"{text[:most]}… ({len(text) - most:,} more characters)"
 
 
-def shown_number(value: float | None, unit: Unit) -> str:
+def shown_number(value: float | None, unit: DisplayUnit) -> str:
     """Return a number as tables on the screen show it, without its unit."""
     is_fraction = unit != "number" and value is not None and math.isfinite(value)
     return percent(value) if is_fraction else cell(value)
@@ -269,7 +269,7 @@ def _cell(row: Mapping[str, Any], column: PageColumn, is_concordance: bool) -> P
     return _text(value, side)
 
 
-def _number(value: float | None, limits: Sequence[float | None], unit: Unit) -> PageCell:
+def _number(value: float | None, limits: Sequence[float | None], unit: DisplayUnit) -> PageCell:
     """Return a number with its interval, if any limit is known."""
     text = shown_number(value, unit)
     if any(limit is not None for limit in limits):

@@ -311,7 +311,7 @@ def test_a_question_without_the_beginning_is_not_taken_for_one_with_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hosted_matches, "_LONGEST", 4)
-    text = hosted_matches._Tokens([7] * 9, [])
+    text = hosted_matches._PlacedTokens([7] * 9, [])
     assert hosted_matches._questions([text]) == [
         [(0, 1), (0, 2), (0, 3), (0, 4), (0, 5), (0, 5), (0, 5), (0, 5), (0, 5)]
     ]

@@ -3,15 +3,15 @@
 import pytest
 
 from ngramscan.errors import RemoteRefused
-from ngramscan.indexes.http.questions import Answer, Lookup, Question, Questions, answer_to
+from ngramscan.indexes.http.questions import Answer, HostQuestion, Lookup, Questions, answer_to
 
 
 def ask_nobody() -> Answer[int]:
     raise AssertionError("the host is not asked")
 
 
-def question(request: str) -> Question[int]:
-    return Question(request, len, ask_nobody)
+def question(request: str) -> HostQuestion[int]:
+    return HostQuestion(request, len, ask_nobody)
 
 
 def sum_of(*requests: str, begun: list[str]) -> Questions[int]:

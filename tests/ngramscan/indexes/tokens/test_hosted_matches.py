@@ -11,7 +11,12 @@ from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import MatchesTokens, TokenMatches
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
-from ngramscan.indexes.tokens.hosted_matches import HostedMatcher, _LongestEnd, _Tokens, pieces_of
+from ngramscan.indexes.tokens.hosted_matches import (
+    HostedMatcher,
+    _LongestEnd,
+    _PlacedTokens,
+    pieces_of,
+)
 from ngramscan.indexes.tokens.local import open_tokens
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT
@@ -126,7 +131,7 @@ def test_lengths_of_matches_that_contradict_each_other_are_refused(
     index, client = opened()
     matcher = HostedMatcher("made", client, index._question)
     ends = [_LongestEnd(length, 1, "api", "") for length in lengths]
-    found = matcher._joined(_Tokens([5, 6, 7], [(0, 1), (1, 2), (2, 3)]), ends)
+    found = matcher._joined(_PlacedTokens([5, 6, 7], [(0, 1), (1, 2), (2, 3)]), ends)
     assert isinstance(found, TokenMatches) is is_possible
     if isinstance(found, RemoteRefused):
         assert str(found) == "made: lengths of matches that contradict each other"

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ngramscan.reporting.charts.axes import make_axis, number, value_text
-from ngramscan.rows import Unit
+from ngramscan.rows import DisplayUnit
 from tests.support.drawn_rows import (
     ISOLATION,
     count,
@@ -56,9 +56,9 @@ def test_axes_have_room_for_all_numbers_and_ticks_in_order(values: list[float], 
 NOT_TINY = st.floats(-10, 10).filter(lambda value: abs(value) > 1e-12)
 
 
-@pytest.mark.parametrize("unit", get_args(Unit))
+@pytest.mark.parametrize("unit", get_args(DisplayUnit))
 @given(NOT_TINY)
-def test_values_in_words_are_near_them(unit: Unit, value: float) -> None:
+def test_values_in_words_are_near_them(unit: DisplayUnit, value: float) -> None:
     slack = 5e-3 * abs(value) if unit == "number" else 6e-4
     said = value_text(value, unit).replace("e−", "E−")
     assert numbers_in(said) == [pytest.approx(value, abs=slack)], said
