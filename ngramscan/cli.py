@@ -58,7 +58,7 @@ _add_group(
 
 
 def complete(name: str, parameters: Mapping[str, Any], typed: str) -> Iterable[str] | None:
-    """Return what a parameter may be, for shells; None: nothing is known of it."""
+    """Return the completions of a parameter, for shells; None if it has none of its own."""
     # They are slow to import.
     from ngramscan.indexes.kinds import completions
     from ngramscan.patterns.files import load_patterns, shipped_sets

@@ -82,14 +82,14 @@ class NoRowsError(InputError):
 
 
 def reason_of(error: Exception) -> str:
-    """Return what a foreign error says, on one line."""
+    """Return the message of a foreign error, on one line."""
     reason = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return " ".join(reason.split())
 
 
 @contextmanager
 def needs_extra(where: Text, extra: str) -> Iterator[None]:
-    """Where a library of an extra is missing, say which one, and what to install."""
+    """If a library of an extra is missing, name it and say what to install."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -56,7 +56,7 @@ class StoredReply(NamedTuple):
 
 
 NameFilter = Callable[[str, str], bool]
-"""Tells of a source and a stored name whether it is meant."""
+"""Tells whether a source and a stored name are chosen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +197,7 @@ class Journal:
             connection.execute("COMMIT")
 
     def rows(self, chosen: NameFilter | None = None) -> list[JournalRow]:
-        """Return what the journal has of some names or of all, one row per source and index."""
+        """Return the stored replies of some names or of all, one row per source and index."""
         select = "SELECT source, shown(source, name), count(*), min(asked_at), max(asked_at)"
         with self._locked() as connection:
             connection.create_function("chosen", 2, chosen or _is_any)
@@ -225,7 +225,7 @@ class Journal:
 
 
 def _batches(names: Iterable[str]) -> Iterator[Sequence[str]]:
-    """Yield names, as many at once as one statement takes."""
+    """Yield names in batches that fit into one statement."""
     remaining_names = iter(names)
     while some := list(islice(remaining_names, _NAMES_AT_ONCE)):
         yield some
@@ -241,7 +241,7 @@ def _is_any(_source: str, _name: str) -> bool:
 
 
 def names_of(indexes: Collection[str], files: Collection[str]) -> NameFilter:
-    """Return which stored names are those of some indexes, or of pieces of some files."""
+    """Return a filter for the stored names of some indexes, or of pieces of some files."""
     stored = {_stored(file) for file in files}
 
     def is_one(source: str, name: str) -> bool:

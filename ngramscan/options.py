@@ -1,4 +1,4 @@
-"""How the options of commands are declared: beside a type, or as the fields of a dataclass.
+"""How the options of commands are declared: next to a type, or as the fields of a dataclass.
 
 Several commands share the fields of a dataclass. Its class variable `heading` names their group in
 the help, and the section Parameters of its docstring has their texts:
@@ -25,13 +25,13 @@ class Option(NamedTuple):
     """`-n`, `-e --pattern`; by default the name of the parameter."""
     metavar: str | None = None
     envvar: str | None = None
-    """None: as SET_ONCE says; empty: no variable."""
+    """None: a variable if the option is in SET_ONCE; empty: no variable."""
     least: float | None = None
     most: float | None = None
     over: float | None = None
     under: float | None = None
     heading: str = ""
-    """The group of options in the help; by default that of the dataclass."""
+    """The group of options in the help; by default the group of the dataclass."""
     is_rare: bool = False
     """Only `--help-all` shows it."""
     is_verbatim: bool = False
@@ -67,7 +67,7 @@ RowsFile = Annotated[str | Path | None, Option(metavar="FILE", is_written=True, 
 
 
 class Shared(NamedTuple):
-    """Stands at `**options`: the command has the fields of a dataclass as options."""
+    """Annotates `**options`: the command has the fields of a dataclass as options."""
 
     options: type
     without: tuple[str, ...] = ()
@@ -75,7 +75,7 @@ class Shared(NamedTuple):
 
 
 class RowTypes:
-    """Stands at what a command returns: where the types of its rows are, which are slow to import.
+    """Annotates the result of a command with the types of its rows, which are slow to import.
 
     Each is named in full, as `ngramscan.prevalence.count.CountRow`.
     """

@@ -41,7 +41,7 @@ class Progress:
         """Say something that stays true after the work is done."""
 
     def detail(self, text: str) -> None:
-        """Say something that interests only those who ask for details."""
+        """Show a message only if details were asked for."""
 
 
 SILENT = Progress()
@@ -176,7 +176,7 @@ def open_console(stderr: bool = False, is_wide: bool = False, is_screen: bool = 
         """Console that escapes control characters."""
 
         def render(self, renderable: Any, options: Any = None) -> Iterable[Segment]:
-            """Render, with escapes in the place of foreign control characters."""
+            """Render, with foreign control characters escaped."""
             for segment in super().render(renderable, options):
                 yield segment if segment.control else segment._replace(text=visible(segment.text))
 
@@ -184,7 +184,7 @@ def open_console(stderr: bool = False, is_wide: bool = False, is_screen: bool = 
             """Leave it to the command, which ends quietly; rich would end with 1."""
             raise BrokenPipeError
 
-    # Patterns are data: "[bold]" and ":key:" in them are no markup.
+    # Patterns are data: "[bold]" and ":key:" in them must not be read as markup.
     console = VisibleConsole(stderr=stderr, highlight=False, markup=False, emoji=False)
     if is_wide or not (stderr or is_screen or console.is_terminal):
         console.size = ConsoleDimensions(_PIPE_WIDTH, console.height)

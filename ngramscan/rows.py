@@ -17,8 +17,8 @@ DisplayUnit = Literal["number", "percent", "points"]
 """How a number is shown: as it is, or a fraction in percent or in percentage points."""
 NoteScope = Literal["query", "index", "general"]
 """A note holds for one query in one index, for everything that was counted in an index, or for all
-rows that have it, in any index. Tables print general notes once, those of an index with its name,
-and leave those on a query to its row."""
+rows that have it, in any index. Tables print general notes once, notes on an index with its name,
+and leave notes on a query to its row."""
 _RowType = TypeVar("_RowType", bound=type)
 _KINDS: dict[type, RowKind] = {}
 """The kinds of the row types that have been imported."""
@@ -170,7 +170,7 @@ def _heading(name: str) -> str:
 
 
 def _unfolded(hint: object) -> tuple[set[object], list[object]]:
-    """Return the plain types of a column, and what its annotations say."""
+    """Return the plain types of a column, and its annotations."""
     if get_origin(hint) is Annotated:
         inner, *notes = get_args(hint)
         types, inner_notes = _unfolded(inner)
@@ -201,7 +201,7 @@ class Plot:
     across: str = ""
     """The column of the other axis; empty: the labels, one below the other."""
     aside: str = ""
-    """Text beside the label, with columns in braces: `{with_marker} of {outputs}`."""
+    """Text next to the label, with columns in braces: `{with_marker} of {outputs}`."""
     sides: tuple[str, str] = ("", "")
     """The words for values below and above no difference, with columns in braces."""
     value_name: str = ""
@@ -245,7 +245,7 @@ class RowKind:
     plots: tuple[Plot, ...] = ()
     """Its figures: each shows the rows that have its values."""
     key: tuple[str, ...] = ()
-    """Columns that all rows of this kind have, besides labels and what figures show."""
+    """Columns that all rows of this kind have, besides labels and columns of figures."""
     may_lack: frozenset[str] = frozenset()
     """Columns that a data frame lacks where no row has a value; readers complete them."""
     counts: str = ""
@@ -257,7 +257,7 @@ class RowKind:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """Return the columns that tell rows apart, in the order in which they are shown."""
+        """Return the columns that distinguish rows, in the order in which they are shown."""
         return tuple(column.name for column in self.columns if column.role is LABEL)
 
     @cached_property
@@ -312,5 +312,5 @@ def row_kind(
 
 
 def kind_of_type(row_type: type) -> RowKind | None:
-    """Return the kind of a row type, or of the type that it extends; None: it has no kind."""
+    """Return the kind of a row type, or of the type that it extends; None if it has no kind."""
     return next((_KINDS[parent] for parent in row_type.__mro__ if parent in _KINDS), None)

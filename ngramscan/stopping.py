@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 
 class Work:
-    """Work that nothing stops: that of a command."""
+    """Work that nothing stops, as a command does it."""
 
     def __init__(self) -> None:
         self.flag: NDArray[np.uint8] = np.zeros(1, np.uint8)

@@ -245,7 +245,7 @@ def _read_scores(
 def _describe_read(
     where: str, benchmark_entries: BenchmarkEntries, sample: int | None
 ) -> list[Text]:
-    """Say how a file was read that may not be what its owner meant."""
+    """Say how a file was read, where its owner may have expected something else."""
     n = len(benchmark_entries.entries)
     notices: list[Text] = []
     if benchmark_entries.is_numbered:

@@ -89,7 +89,7 @@ def journal_clear(
 
 
 def _stored_names(index: str, journal: Path) -> NameFilter:
-    """Return which stored names are those of an index, named as for `count` or as shown."""
+    """Return a filter for the stored names of an index, named as for `count` or as shown."""
     # They are slow to import.
     from ngramscan.corpora import open_corpus
     from ngramscan.indexes.kinds import SCAN

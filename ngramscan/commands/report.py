@@ -129,7 +129,7 @@ def _path_of(output: str | Path | None) -> Path:
 
 
 def _refuse_other_formats(where: Text, path: Path) -> None:
-    """Raise an InputError for a name that promises something else than a page."""
+    """Raise an InputError for a file name that does not end like a page in HTML."""
     suffix = path.suffix.lower()
     if suffix in _SUFFIXES:
         return
@@ -151,7 +151,7 @@ def _refuse_page_among(tables: Sequence[Table]) -> None:
 
 
 def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
-    """Return the page of some tables, and notices; the last says what it is made of."""
+    """Return the page of some tables, and notices; the last names the number of rows and tables."""
     from ngramscan.reporting.page.assemble import make_page
     from ngramscan.reporting.page.results import read_results
 

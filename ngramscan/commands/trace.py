@@ -86,13 +86,13 @@ def trace(
     index_to : int
         Words of the longest spans in the creativity index.
     truncate : int, optional
-        Also give the coverage of the first so many words of each output.
+        Also give the coverage of this many words at the start of each output.
     mask : str, Path or DataFrame, optional
         Table of questions by id: their words don't count either.
     no_mask : bool
         Count words that the question or prompt has, too.
     control : str, Path or DataFrame, optional
-        Table of reference solutions by id, to trace beside the outputs.
+        Table of reference solutions by id, to trace with the outputs.
     control_field : str
         Column of the reference solutions.
     kinds : bool

@@ -110,7 +110,7 @@ class Occurrences:
 
     @property
     def found(self) -> Occurrences:
-        """The occurrences themselves, as those of n-grams have them."""
+        """The occurrences themselves; `TokenOccurrences` has the same property."""
         return self
 
 
@@ -208,7 +208,7 @@ class SpanQuery:
     places: npt.NDArray[np.int64]
     """Start and end of each word, in bytes: [words, 2]."""
     windows: Sequence[tuple[int, int]]
-    """First word of each window, and the one behind it; each span has a whole window."""
+    """The words of each window, [start, stop); each span contains a whole window."""
     least: int
     """Words of the shortest spans."""
 
@@ -220,7 +220,7 @@ class FoundMatches:
     query: str
     """The text."""
     matches: list[tuple[int, int]]
-    """First word of each, and the one behind it, in the order of the text."""
+    """The words of each part, [start, stop), in the order of the text."""
 
 
 class Index(Protocol):
@@ -305,7 +305,7 @@ class Locates(Protocol):
     def documents_of(self, located: Occurrences) -> npt.NDArray[np.int64]:
         """Return the number of the document of each occurrence, in their order.
 
-        Numbers are those of the windows' documents, over all shards.
+        Documents are numbered over all shards, as in windows.
         """
 
 

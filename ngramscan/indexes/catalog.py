@@ -1,10 +1,10 @@
-"""The public services of indexes: where each is, how fast it may be asked, and what it has.
+"""The public services of indexes: addresses, rates and indexes.
 
 A service is one value in `SERVICES`; all else that depends on it is derived from there. Sizes are
 from the documentation of the services. infini-gram-mini gives documents and bytes of UTF-8 text;
 papers call the bytes "tokens". It has spelled crawls `v2_cc_2025-05`, and since 2026
 `v2_cc-2025-05`. infini-gram (infini-gram.readthedocs.io) gives documents and tokens, which include
-a separator for each document; those of text are fewer by the documents.
+a separator for each document; their tokens of text are fewer by the number of documents.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ SERVICES: tuple[HostedService[Any], ...] = (INFINI_GRAM_MINI, INFINI_GRAM)
 
 
 def service_at(url: str) -> HostedService[Any] | None:
-    """Return the public service that has an address; None: another host has it."""
+    """Return the public service that has an address, if any."""
     return next((service for service in SERVICES if service.url == url), None)
 
 

@@ -80,7 +80,7 @@ class Fm9Index:
         self._first_documents = [0, *accumulate(shard.documents for shard in self._shards)]
 
     def size(self) -> IndexSize:
-        """Return the number of documents, the bytes of their texts, and those of the index."""
+        """Return the number of documents, the bytes of their texts, and the bytes of the index."""
         return IndexSize(
             documents=self._first_documents[-1],
             bytes=sum(shard.text_bytes for shard in self._shards),

@@ -50,7 +50,7 @@ from ngramscan.rows import Note
 _TEXTS_AT_ONCE = 64
 """Texts whose spans are searched at the same time; their spans are then in the journal."""
 _READERS = 8
-"""Threads that ask for windows, each for many; not so many that documents fill the memory."""
+"""Threads that ask for windows, each for many; with more, documents could fill the memory."""
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
 _UNMARKED = Note(
     "its server gives no ETag and no date, or the files changed just before: counts are not kept",
@@ -121,7 +121,7 @@ class InPlaceIndex(FindsSpans):
         return () if self._is_marked else (_UNMARKED,)
 
     def _opened(self) -> Fm9Index:
-        """Return the index with its files open, which may be others than those of the journal."""
+        """Return the index with its files open, which may differ from the files in the journal."""
         if self._index:
             return self._index
         ranges = self._ranges()
@@ -141,7 +141,7 @@ class InPlaceIndex(FindsSpans):
         is_marked = all(shard.has_validators for shard in self._shards)
         if (fingerprint, is_marked) != (self._fingerprint, self._is_marked):
             if self._has_answered:
-                problem = "it is not the one that the journal has replies of"
+                problem = "it has changed since the journal stored its replies"
                 raise IndexChangedError(self.name, f"{problem}; add " + OptionUse("refresh"))
             self._fingerprint, self._size = fingerprint, index.size()
             self._is_marked = is_marked
@@ -152,7 +152,7 @@ class InPlaceIndex(FindsSpans):
         return index
 
     def size(self) -> IndexSize:
-        """Return the number of documents, the bytes of their texts, and those of the index."""
+        """Return the number of documents, the bytes of their texts, and the bytes of the index."""
         return self._size
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
@@ -239,7 +239,7 @@ class InPlaceIndex(FindsSpans):
         form: Callable[[Item], list[Any]],
         read_stored: Callable[[Item, Any], T],
     ) -> dict[Item, tuple[T, str]]:
-        """Return what the journal has, and when it was asked; if it lacks any, open the files."""
+        """Return stored results and when they were asked for; open the files if any are missing."""
         while True:
             stored_results: dict[Item, tuple[T, str]] = {}
             items_to_read = items if self._is_marked and not self._options.refresh else []
@@ -263,7 +263,7 @@ class InPlaceIndex(FindsSpans):
     # What it takes
 
     def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
-        """Return what it takes if the journal has nothing; only headers are read for this."""
+        """Return the cost without stored replies; only headers are read for this."""
         self._opened()
         patterns = [query.encode() for query in queries]
         suffixes = {pattern[at:] for pattern in patterns for at in range(len(pattern) - 1)}
@@ -288,7 +288,7 @@ class InPlaceIndex(FindsSpans):
         return loaded + search_cost + windows_cost
 
     def cost_of_spans(self, sampled_queries: Sequence[SpanQuery], times: float) -> Cost:
-        """Return what it takes if the journal has nothing; what was drawn is searched for this."""
+        """Return the cost without stored replies, by searching the sampled queries."""
         loaded = self.cost([], 0, 0)
         ranges = self._ranges()
         requests = estimate_requests(
@@ -305,7 +305,7 @@ class InPlaceIndex(FindsSpans):
         return loaded + search_cost
 
     def _cost_of_windows(self, windows: int, text_bytes: int) -> Cost:
-        """Return what windows take that have so many bytes, or their whole document."""
+        """Return the cost of windows of `text_bytes` bytes, or of their whole documents."""
         if not windows:
             return Cost()
         largest = max(self._shards, key=lambda shard: shard.ranks).data

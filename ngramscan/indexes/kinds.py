@@ -51,13 +51,13 @@ class IndexKind:
     description: Text = ""
     """Stands in messages before the spec of an index of this kind that was meant."""
     options: tuple[str, ...] = ()
-    """Options that change counts, and that not every kind takes."""
+    """Options that change counts and that only some kinds take."""
     reads_texts: bool = False
     """Texts of a corpus are read, so that they can be searched in other ways than as they are."""
     suggests_others: bool = False
-    """Where an index can't be opened, the error says as which other kind it can be."""
+    """If an index can't be opened, the error names another kind as which it can be."""
     completed_names: Callable[[], list[str]] = list
-    """Returns the specs that shells complete after the prefix, if not those of files."""
+    """Returns the specs that shells complete after the prefix, if these are not files."""
 
     def names(self, spec: str) -> bool:
         """Tell whether a spec is one of this kind."""
@@ -181,7 +181,7 @@ def _open_address(spec: str, resources: Resources) -> Sequence[Index]:
 
 
 def _names_corpus(name: str) -> bool:
-    """Tell whether a name is that of a corpus file, or of a list of them."""
+    """Tell whether a name belongs to a corpus file, or to a list of them."""
     from ngramscan.corpora.files import LISTS
     from ngramscan.corpora.formats import format_of
 
@@ -314,7 +314,7 @@ _SIGNS: tuple[tuple[Callable[[str], bool], IndexKind], ...] = (
 
 
 def kind_at(place: str) -> IndexKind | None:
-    """Return the kind of index whose files are at a path or glob; None: those of no kind."""
+    """Return the kind of index whose files are at a path or glob, if any."""
     return next((kind for is_there, kind in _SIGNS if is_there(place)), None)
 
 
@@ -335,7 +335,7 @@ def expanded(spec: str) -> str:
 
 
 def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
-    """Return the specs that shells complete; `paths` has those of files that begin in some way."""
+    """Return the specs that shells complete; `paths` returns the files that begin in some way."""
     kind = kind_of(typed)
     if kind is None or not kind.has_place:
         hosted = [name for row in byte_indexes() for name in (row.alias, row.name)]

@@ -26,8 +26,8 @@ def open_indexes(
 ) -> Iterator[list[Index]]:
     """Open the indexes that some specs name, in this order, each once.
 
-    An InputError suggests what comes nearest to a spec that names nothing, or names an option that
-    would change counts, but not those of any of these indexes.
+    An InputError suggests the specs nearest to an unknown one, or names an option that would change
+    the counts of other kinds of indexes only.
     """
     with ExitStack() as stack:
         resources = Resources(options, progress, stack)
@@ -79,7 +79,7 @@ def _open(spec: str, resources: Resources) -> Sequence[Index]:
 
 
 def _refuse_for_texts(spec: str, options: IndexOptions) -> None:
-    """Raise an InputError for an option that only corpora take that are read."""
+    """Raise an InputError for an option that only corpora that are read take."""
     if options.ignore_case:
         readers = " and ".join(kind.prefix for kind in KINDS if kind.reads_texts)
         raise InputError(OptionUse("ignore_case"), f"only {readers} take it, not {spec}")

@@ -61,7 +61,7 @@ def describe_size(name: str, size: IndexSize, seconds: float) -> IndexInfo:
 
 
 def size_parts(size: IndexSize) -> list[str]:
-    """Return what is known of a size, in words."""
+    """Return the known parts of a size, in words."""
     parts = []
     if size.bytes is not None:
         parts.append(f"{_amount(size.bytes, size.bytes_estimate, format_bytes)} of text")
@@ -100,7 +100,7 @@ def memory_to_build(shard_bytes: int) -> int:
 
 
 def describe_index(name: str, text_bytes: int) -> str:
-    """Return a notice about what an index of a corpus would take."""
+    """Return a notice about the memory and files that an index of a corpus would take."""
     files = format_bytes(_USUAL_RATIO * text_bytes + _HEADER_BYTES)
     memory = format_bytes(memory_to_build(min(text_bytes, _SHARD_BYTES)))
     shards = counted(-(-text_bytes // _SHARD_BYTES), "shard")

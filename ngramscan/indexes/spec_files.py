@@ -53,8 +53,8 @@ def is_read(
 ) -> bool:
     """Tell whether a file is read, or ends the reading, because of its folder or a glob.
 
-    All files of an index are its own; in the folder or glob of a corpus, those are left out that
-    are hidden or that `excluded` names, and those of unknown formats if `skips_unknown`.
+    All files of an index belong to it. In the folder or glob of a corpus, hidden files and files
+    that `excluded` names are left out, and files of unknown formats if `skips_unknown`.
     """
     for kind, place in _local_places(spec):
         is_there = _matches_glob(place, file) or _is_in_folder(place, file, kind is SCAN)

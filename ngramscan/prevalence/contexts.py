@@ -52,7 +52,7 @@ class ContextsResult:
 
 
 def bytes_of(width: int) -> int:
-    """Return how many bytes are fetched on each side for so many characters."""
+    """Return how many bytes are fetched on each side to show `width` characters."""
     return (width + 1) * _BYTES_PER_CHARACTER
 
 
@@ -61,8 +61,8 @@ def run_contexts(
 ) -> tuple[list[ContextsResult], list[QueryFailure]]:
     """Draw n different occurrences of each text, and show `width` characters on each side of them.
 
-    Each occurrence of a text is as likely as any other; if there are no more than n, all are shown,
-    in the index's order. Texts that could not be looked up are in the second list.
+    All occurrences of a text are equally likely; if there are n or fewer, all are shown, in the
+    index's order. Texts that could not be looked up are in the second list.
     """
     located, errors = collect_replies(index.find(texts), texts)
     places = {

@@ -376,7 +376,7 @@ def is_of_bytes(located: TokenOccurrences) -> bool:
 
 
 def notes_on_ngrams(located: TokenOccurrences, is_hopeless: bool = False) -> list[Note]:
-    """Return how a number of n-grams differs from that of the string."""
+    """Return how the number of n-grams differs from the number of the string's occurrences."""
     if is_of_bytes(located):
         return [EVERY, *located.notes]
     too_low = [TOO_LOW] if is_hopeless else []

@@ -288,9 +288,9 @@ def _place(
 
 
 def _texts_of_union(index: Index, scope: Scope) -> Texts:
-    """Return the texts whose documents are those of a scope.
+    """Return the texts whose documents together are the documents of a scope.
 
-    A text that contains another can have n-grams that don't contain those of the other.
+    The n-grams of a text need not contain the n-grams of a text within it.
     """
     return union_of(scope) if index.unit == "bytes" else tuple(scope.texts)
 
@@ -298,7 +298,7 @@ def _texts_of_union(index: Index, scope: Scope) -> Texts:
 def _union_documents(
     index: Index, union: Texts, placed: _Placed, options: DocnormOptions
 ) -> tuple[BoundedEstimate | None, str]:
-    """Estimate the documents beside those that are known, and add the two; or say why not."""
+    """Add the listed documents and an estimate of the others; or say why that is impossible."""
     located_by_text, counted, draws_by_text = placed
     uncounted = tuple(text for text in union if text not in counted)
     if uncounted and options.estimator == "unique":

@@ -51,7 +51,7 @@ def per_document(
 ) -> tuple[float | None, float | None, float | None]:
     """Return occurrences per document, with limits.
 
-    None: infinite, or there are no documents, or two estimates of them.
+    None if it is infinite, if there are no documents, or if their two estimates differ.
     """
     if not bounds.upper.value:
         return None, None, None
@@ -112,7 +112,7 @@ def make_totals(
 
 
 def with_rates(totals: Sequence[DocnormTotal], size: IndexSize) -> list[DocnormTotal]:
-    """Return totals of an index, those of documents with the rate per million documents."""
+    """Return totals of an index; totals of documents get their rate per million documents."""
     rated = []
     for total in totals:
         rated.append(total)

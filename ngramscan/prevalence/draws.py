@@ -1,4 +1,4 @@
-"""Occurrences drawn at random: which ones, what is seen of them, and what each counts for.
+"""Occurrences drawn at random: their places, the text around them, and their weights.
 
 Queries that occur so seldom that all their occurrences are placed need no draws: their documents
 are counted. Ranks are ordered by the text that follows the occurrence, so neighbours are alike and
@@ -50,7 +50,7 @@ DRAWS, MAX_DRAWS, PILOT = 200, 2000, 100
 LEAST_CONTEXT = 100
 """Bytes on each side, the least that can be asked for."""
 EXACT_UP_TO = 20_000
-"""Occurrences of a query, all of which are placed where the index can; about a second."""
+"""Up to this many occurrences of a query are all placed, if the index can; about a second."""
 
 _BLOCK = 1024
 """Random numbers drawn at a time: others would give other draws for the same seed."""
@@ -74,7 +74,7 @@ class DocnormOptions:
     keep_draws: bool = False
     """Return the draws too, with their text."""
     exact_up_to: int = EXACT_UP_TO
-    """Documents of queries with more occurrences are estimated from draws; 0: those of all."""
+    """Documents of queries with more occurrences are estimated from draws; 0: of all queries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +112,11 @@ class Seen(NamedTuple):
 
 
 Owners = Mapping[Any, str]
-"""Bytes, or n-grams as texts (see `as_text`), none of which contains another, and the query of
-each."""
+"""Bytes, or n-grams as texts (see `as_text`), and the query of each; none contains another."""
 
 
 def owners_of(located_queries: Iterable[LocatedQuery]) -> Owners:
-    """Return what to look for in a document, and the query of each; without what contains others.
+    """Return the strings to find in a document, by query; without strings that contain others.
 
     An n-gram that several queries have belongs to the first one.
     """
@@ -132,7 +131,7 @@ def owners_of(located_queries: Iterable[LocatedQuery]) -> Owners:
 def count_documents(
     index: Index, located_queries: Iterable[LocatedQuery], options: DocnormOptions
 ) -> tuple[dict[str, npt.NDArray[np.int64]], dict[str, NgramscanError]]:
-    """Return the documents of each query whose occurrences are all placed, or why they can't be.
+    """Return the documents of each query whose occurrences are all placed, or an error.
 
     Queries that are in neither of the two are to be drawn.
     """
@@ -327,11 +326,11 @@ def _draw_row(index: str, window: Window) -> DrawRow:
 def draw_places(
     located: LocatedQuery, n: int, seed: int, index: str, with_replacement: bool
 ) -> list[Place]:
-    """Draw n occurrences of a query, all equally likely; take all of them if there are no more.
+    """Draw n occurrences of a query, all equally likely; take all if it has n or fewer.
 
     The draws depend only on the seed, the last part of the index's name and the query. So they are
     the same whatever other patterns are asked for, and whether an index is in a folder, on a host
-    or on a store. The first draws are the same however many follow.
+    or on a store. The first draws do not depend on how many follow.
     """
     total = located.occurrences
     if total <= n:

@@ -14,7 +14,7 @@ and 1, it also outweighs a rare share below the others.
 Sources: Hansen & Hurwitz 1943, doi:10.1214/aoms/1177731356 (size-biased draws); Korn & Graubard
 1998, Survey Methodology 24:193 (interval with an effective sample size); Zou, Huang & Zhang 2009,
 doi:10.1016/j.csda.2008.09.033, and Zou & Donner 2008, doi:10.1002/sim.3095 (intervals of sums and
-ratios from those of their parts).
+ratios from the intervals of their parts).
 """
 
 from __future__ import annotations
@@ -69,12 +69,12 @@ class BoundedEstimate:
 
     @property
     def value(self) -> float | None:
-        """The estimate; None: the two differ."""
+        """The estimate; None if the two differ."""
         return self.lower.value if self.lower.value == self.upper.value else None
 
     @property
     def documents(self) -> float | None:
-        """The number of documents; None: the two estimates are different numbers of them."""
+        """The number of documents; None if the two estimates round to different numbers."""
         lower, upper = round(self.lower.value), round(self.upper.value)
         return float(lower) if self.value is None and lower == upper else self.value
 
@@ -122,7 +122,7 @@ class Draws:
 
 
 def is_without_replacement(n_draws: int, occurrences: int) -> bool:
-    """Tell whether so many draws are made without replacement."""
+    """Tell whether `n_draws` draws are made without replacement."""
     return n_draws > REPLACEMENT_SHARE * occurrences
 
 

@@ -14,15 +14,15 @@ from ngramscan.matching.seeds import Flags, Integers
 from ngramscan.prevalence.spans import Span
 
 MOST_OVERLAPPING = 16
-"""Spans with a word that so many have, or fewer, are listed."""
+"""Spans with a word that is in at most this many spans are listed."""
 
 
 def listed_spans(spans: Sequence[Span]) -> list[Span]:
-    """Return the spans of a text without most of those that lie among many others.
+    """Return the spans of a text without most of the spans that overlap many others.
 
-    Spans are in the order of their starts, and none has another. One of which each word is in more
-    than 16 spans is left out, unless it is needed to cover the same words, or is the first of the
-    longest. So no word is in more than 35 of the spans that are left.
+    Spans are in the order of their starts, and none contains another. A span is left out if each
+    of its words is in more than 16 spans, unless it is needed to cover the same words, or is the
+    first of the longest. So no word is in more than 35 of the listed spans.
     """
     if len(spans) <= MOST_OVERLAPPING:
         return [*spans]

@@ -34,7 +34,7 @@ class PlanRow:
 def make_plan(
     patterns: int, lookups: Sequence[str], windows: int, context: int, indexes: Iterable[Index]
 ) -> list[PlanRow]:
-    """Return what it takes to look up some texts and fetch windows, at most, in each index."""
+    """Return the highest cost of looking up some texts and fetching windows, in each index."""
     rows = []
     for index in indexes:
         cost, is_read = index.cost(lookups, windows, context), isinstance(index, ReadsDocuments)

@@ -18,7 +18,7 @@ from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, window
 from ngramscan.prevalence.trace import GivenText, TraceOptions
 
 _MORE_PER_WINDOW = 14
-"""Questions, at most, that a window takes that occurs: those of the ends of its spans."""
+"""Questions, at most, about the ends of spans for a window that occurs."""
 _TRACED = (
     "requests are for the first windows, requests_at_most for texts that are copied as a whole: a"
     f" window that occurs takes up to {_MORE_PER_WINDOW} more; a corpus that is scanned is read"
@@ -36,7 +36,7 @@ _TRACED_IN_TOKENS = (
 def plan_count(
     queries: Sequence[Query], indexes: Sequence[Index], needs_totals: bool, count_anyway: bool
 ) -> list[PlanRow]:
-    """Return what counting takes; where bytes are counted, with other normal forms of Unicode."""
+    """Return the cost of counting; where bytes are counted, with other normal forms of Unicode."""
     plan = list[PlanRow]()
     for index in _in_order_of_units(indexes):
         texts = texts_asked(queries, index, count_anyway, needs_totals)
@@ -49,7 +49,7 @@ def plan_count(
 def plan_docnorm(
     queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
 ) -> list[PlanRow]:
-    """Return what documents take: a window for each draw of each text that is not counted."""
+    """Return the cost of document counts: a window per draw of each text that is not counted."""
     texts = {query.text for query in queries}
     draws = options.draws if options.target is None else options.max_draws
     plan = list[PlanRow]()
@@ -71,7 +71,7 @@ def _drawn_texts(index: Index, texts: list[str], options: DocnormOptions) -> lis
 def plan_contexts(
     queries: Sequence[Query], indexes: Sequence[Index], n: int, width: int
 ) -> list[PlanRow]:
-    """Return what n occurrences of each text take, with `width` characters on each side."""
+    """Return the cost of n occurrences of each text, with `width` characters on each side."""
     texts = list(dict.fromkeys(query.text for query in queries))
     return make_plan(len(queries), texts, n * len(texts), bytes_of(width), indexes)
 
@@ -84,13 +84,13 @@ def plan_contaminate(
     windows_per_entry: int,
     width: int,
 ) -> list[PlanRow]:
-    """Return what entries take: their windows, and their other forms at most.
+    """Return the cost of entries: of their windows, and at most of their other forms.
 
     So many occurrences of each entry may be `shown`, with `width` characters on each side.
     """
     texts_by_entry = queries_of(entries, rule, seed).values()
     texts = list(dict.fromkeys(text for entry_texts in texts_by_entry for text in entry_texts))
-    # If none is clean, a window of each entry is looked up again, and shown so often in documents.
+    # If no entry is clean, a window of each is looked up again, and `windows_per_entry` are shown.
     first_texts = [entry_texts[0] for entry_texts in texts_by_entry if entry_texts]
     again = first_texts if windows_per_entry else []
     plan = make_plan(
@@ -108,14 +108,14 @@ def plan_contaminate(
 def plan_trace(
     texts: Sequence[GivenText], options: TraceOptions, indexes: Sequence[Index], seed: int
 ) -> list[PlanRow]:
-    """Return what spans take, by how each index searches them; see `describe_trace_plan`."""
+    """Return the cost of spans, by how each index searches them; see `describe_trace_plan`."""
     return [_trace_row(texts, options, index, seed) for index in indexes]
 
 
 def _trace_row(
     texts: Sequence[GivenText], options: TraceOptions, index: Index, seed: int
 ) -> PlanRow:
-    """Return what all tokens take, or the first windows of all texts and at most their spans.
+    """Return the cost of all tokens, or the first windows of all texts and at most their spans.
 
     In place it is what a search of some parts of the texts tells.
     """

@@ -112,7 +112,7 @@ class FoundSpans:
     """The spans of some texts in one index."""
 
     spans: list[list[Span] | NgramscanError]
-    """Those of each text in the order of their starts; an error: some are not known."""
+    """The spans of each text, in the order of their starts; an error if some are unknown."""
     counts: dict[str, QueryCount]
     """The counts that the search took."""
     texts: Sequence[WordText]
@@ -120,10 +120,10 @@ class FoundSpans:
 
 
 def find_spans(texts: Sequence[WordText], index: Index, least: int) -> FoundSpans:
-    """Return all spans of at least so many words in each text.
+    """Return all spans of at least `least` words in each text.
 
-    An index that knows the longest match at each end of a text is asked for it, another for counts:
-    of windows first, and where they occur of longer and longer parts.
+    Some indexes return the longest match at each end of a text. The others count windows first,
+    then longer and longer parts where the windows occur.
     """
     if isinstance(index, MatchesTokens):
         return _of_tokens(texts, index, least)
@@ -184,7 +184,7 @@ def _from_matches(
 
 
 def _within_excerpts(texts: Sequence[WordText], excerpts: Excerpts, least: int) -> list[list[Span]]:
-    """Return the spans of texts in documents of which an index shows all that they may share."""
+    """Return the spans of texts, from excerpts that contain everything they share with a corpus."""
     different = {text.text: text for text in texts}
     encoded = [text.encode() for text in different]
     places = [text.byte_places() for text in different.values()]
@@ -253,7 +253,7 @@ class SpanIndex(Index, FindsSpans, Protocol):
 
 
 def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed: int) -> Cost:
-    """Return what the spans of some texts take, by searching parts of them drawn at random.
+    """Estimate the cost of the spans of some texts, by searching parts of them drawn at random.
 
     In a part of a text the same is searched as in the whole, but for spans that its ends cut.
     """
@@ -271,7 +271,7 @@ def cost_of_spans(texts: Sequence[WordText], index: SpanIndex, least: int, seed:
 
 
 def _window_places(starts: Integers, ends: Integers, least: int) -> Integers:
-    """Return start and end of each window in bytes; those of two words touch the next one."""
+    """Return start and end of each window in bytes; windows of two words touch the next one."""
     places = [
         np.array([starts[: max(0, len(starts) - width + 1)], ends[width - 1 :]]).T
         for width in (least, *([2] if least == 1 else []))
@@ -322,7 +322,7 @@ class _CountedParts:
 def _search_spans(
     texts: Sequence[WordText], least: int, width: int, ask_about: AskAbout
 ) -> list[list[Span] | NgramscanError]:
-    """Search all spans of at least so many words in each text, by whether parts of it occur.
+    """Search all spans of at least `least` words in each text, by asking whether parts occur.
 
     Windows of `width` words are asked about first, then the spans of each place without an absent
     window are searched. The parts of all texts are asked about together, in rounds.
@@ -481,9 +481,10 @@ def _search_run(
 ) -> Search:
     """Search the spans that begin at some successive words.
 
-    From each, the longest part that occurs; then from the first later word from where the text
-    occurs one word further. A text that is copied in one piece ends at most `slack` words before
-    its limit, or the last window would be absent too: so however long it is, few parts are asked.
+    From each word, find the longest part that occurs; continue from the first later word with a
+    part that ends one word further. A text that is copied in one piece ends at most `slack` words
+    before its limit, or the last window would be absent too. So few questions are needed even for
+    a long text.
     """
     spans, first, reach = list[Span](), starts.start, 0
     while first < starts.stop:
@@ -538,8 +539,8 @@ def _longest(
 ) -> Generator[list[str], Occurs, int]:
     """Return the largest number up to `most` whose part occurs, or `present` if none above it does.
 
-    The part of a number is in those of larger ones. The next number is asked about first, then the
-    one that is `likely`, then others at growing distances.
+    The part of a number lies within the parts of larger numbers. The next number is asked about
+    first, then the one that is `likely`, then others at growing distances.
     """
     step = 1
     while present < most:

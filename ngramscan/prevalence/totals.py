@@ -1,7 +1,7 @@
 """Count rows → totals, rates and ratios of methods.
 
 A sum over patterns that overlap has no unit, and a ratio of two sums depends on the lengths of the
-lists and on their largest patterns. So sturdier statistics are shown beside them: the union of
+lists and on their largest patterns. So sturdier statistics are shown with them: the union of
 occurrences, the sum without the largest pattern, the ratio of geometric means with its interval.
 docs/count.md has the reasons and formulas.
 """

@@ -56,7 +56,7 @@ class GivenText:
     asked: tuple[str, ...] = ()
     """The question or prompt: words that the text shares with it are masked."""
     kinds: tuple[tuple[int, int, str], ...] | None = None
-    """Start and end of what is not narrative, in order, and its kind; None: kinds don't matter."""
+    """Start, end and kind of parts that are not narrative, in order; None: kinds don't matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ class Measures(NamedTuple):
     covered: int
     """Words in such spans."""
     ngrams: int
-    """N-grams of so many words, without masked ones."""
+    """N-grams of `length` words, without masked ones."""
     absent: int
     """N-grams that don't occur."""
 
@@ -189,8 +189,8 @@ class Profile:
     words: int
     """Words that count."""
     by_length: Integers
-    """Numbers for spans of so many words (columns, from 0 to where there are none) or longer ones:
-    words in them that count, n-grams without masked words, and those of them that occur."""
+    """Column n is about spans of n words or more, up to the first column without any: words in them
+    that count, n-grams without masked words, and the n-grams of these that occur."""
 
     def measures(self, length: int) -> Measures:
         """Return what is in spans of some length or longer ones."""
@@ -246,11 +246,11 @@ class Traced:
             yield replace(self, kind=kind, is_of_kind=kinds == kind)
 
     def long_spans(self, least: int) -> list[Span]:
-        """Return the spans of at least so many words."""
+        """Return the spans of at least `least` words."""
         return [span for span in self.spans if span.words >= least]
 
     def listed(self, least: int) -> list[Span]:
-        """Return those of at least so many words whose texts are listed: in repeated text, some."""
+        """Return the listed spans of at least `least` words: in repeated text, not all spans."""
         return listed_spans(self.long_spans(least))
 
     def marks_of(self, spans: Sequence[Span]) -> list[Mark]:
@@ -299,18 +299,18 @@ class TraceResult:
     traced: dict[str, list[Traced]] = field(default_factory=dict)
     """By index, the union among them; texts that could not be traced are left out."""
     counts: dict[str, dict[str, QueryCount]] = field(default_factory=dict)
-    """By index and text: what the search of the spans took, or after `count_spans` those of all
+    """By index and text: the counts from the search, or after `count_spans` the counts of all
     listed spans."""
     missing: list[QueryFailure] = field(default_factory=list)
     """Texts that could not be traced, and spans that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
     found_forms: list[TextForm] = field(default_factory=list)
-    """Texts of which an index has more in another normal form of Unicode."""
+    """Texts with more copied words in another normal form of Unicode."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextForm:
-    """A text of which more words are in spans in another normal form of Unicode."""
+    """A text with more words in spans in another normal form of Unicode."""
 
     index: str
     id: str
@@ -377,10 +377,10 @@ class _OtherForm(NamedTuple):
 def _find_with_forms(
     words: list[WordText], texts: Sequence[GivenText], index: Index, least: int, min_words: int
 ) -> tuple[FoundSpans, list[TextForm]]:
-    """Return the spans of texts, and the other forms of which an index has more.
+    """Return the spans of texts, and their other forms that have more words in spans.
 
-    A corpus is read once for all. Another index is asked for the forms of those texts alone of
-    which it has nothing; one over tokens, for none.
+    A corpus is read once for all forms. Other indexes are searched for the forms of texts without
+    any span; indexes over tokens are not searched for other forms.
     """
     if index.unit == "tokens":
         return find_spans(words, index, least), []
@@ -408,7 +408,7 @@ def _find_with_forms(
 
 
 def _covered(spans: Sequence[Span] | NgramscanError, least: int) -> int:
-    """Return the number of words in spans of at least so many words; 0 if they are unknown."""
+    """Return the number of words in spans of at least `least` words; 0 if they are unknown."""
     if isinstance(spans, NgramscanError):
         return 0
     covered, reach = 0, 0
@@ -452,7 +452,7 @@ def _masked(text: WordText, asked_texts: Iterable[str], least: int) -> NDArray[n
 
 
 def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, QueryCount]:
-    """Count each listed span of at least so many words; what can't be counted is then missing."""
+    """Count each listed span of at least `least` words; add failures to the missing ones."""
     traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
     if isinstance(index, MatchesTokens):
         counts = index.count_ngrams(_ngrams(traced, least))
@@ -471,7 +471,7 @@ def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, Quer
 
 
 def _ngrams(traced: Iterable[Traced], least: int) -> dict[str, Sequence[int]]:
-    """Return the tokens of the listed spans of at least so many tokens, by their texts."""
+    """Return the tokens of the listed spans of at least `least` tokens, by their texts."""
     return {
         each.text.part(span.first, span.stop): each.text.token_ids[span.first : span.stop]
         for each in traced
@@ -526,7 +526,7 @@ def _row(index: str, traced: Traced, options: TraceOptions) -> TraceRow:
 
 
 def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
-    """Return the sum of the shares of words that no span of each length covers; None: no words.
+    """Return the sum over lengths of the share of words in no span; None if there are no words.
 
     Source: Lu et al. 2024, "AI as Humanity's Salieri"; theirs also takes spans that are nearly
     verbatim.
@@ -540,9 +540,9 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
 def make_spans(
     result: TraceResult, indexes: Sequence[Index], least: int, seed: int
 ) -> Iterator[SpanRow]:
-    """Yield each listed span of at least so many words, and a document that has it, at random.
+    """Yield each listed span of at least `least` words, with a random document that contains it.
 
-    Spans without one, since an index failed, are added to what is missing.
+    Spans without a document, because an index failed, are added to `result.missing`.
     """
     for index in indexes:
         counts = count_spans(result, index, least)

@@ -3,7 +3,7 @@
 Problems are the unit: outputs of several models or epochs for one problem are alike, and count as
 one cluster. Coverage is compared, not the longest span, which grows with the length of a text.
 Few outputs may have most of what is copied, and a sample often has none of these. So intervals and
-tests are those of means between two bounds (`BoundedMean`), and not of resampled problems.
+tests are for means between two bounds (`BoundedMean`), and problems are not resampled.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def make_differences(
 ) -> list[DifferenceRow]:
     """Return the paired differences of all pairs of prompts, by model and of all models together.
 
-    A problem counts where it has outputs after both prompts. Intervals and p-values are those of
+    A problem counts where it has outputs after both prompts. Intervals and p-values are from
     nonparametric tilting, with problems as the independent values; p-values are adjusted by Holm's
     procedure.
     """
@@ -246,7 +246,7 @@ def _differences(
 
 
 def _measures(options: TraceOptions) -> dict[str, OutputMeasure]:
-    """Return what is compared, by name."""
+    """Return the measures to compare, by name."""
     least = options.min_words
     measures = {
         "coverage": OutputMeasure(lambda each: each.profile.measures(least).coverage),
@@ -288,7 +288,7 @@ def _answered(problems: Integers, measures: Sequence[Measures]) -> int:
 
 
 def _mean(problems: Integers, values: Sequence[float | None], level: float) -> Estimate | None:
-    """Return the mean of the shares of outputs, with problems as clusters; None: none has one."""
+    """Return the mean share of outputs, with problems as clusters; None if no output has one."""
     every = np.array(values, np.float64)
     is_known = ~np.isnan(every)
     if not is_known.any():

@@ -1,4 +1,4 @@
-"""Requests whose work runs on threads, and stops when its client leaves or it takes too long."""
+"""Requests whose work runs on threads, and stops if the client leaves or time is up."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class _ClientWatch:
         self._request, self._job, self._result = request, job, result
         self._task: asyncio.Task[None] | None = None
         self._has_failed = False
-        """The result is an error of this watch, not that of the work."""
+        """The result is an error of this watch, not of the work."""
 
     def begin(self) -> None:
         """Start to watch the client."""

@@ -1,6 +1,6 @@
 """A phrase and some served indexes → its count, its documents and its occurrences in context.
 
-The numbers are those of `ngramscan count`, `docnorm` and `contexts`, whose code makes them.
+The code of `ngramscan count`, `docnorm` and `contexts` computes the numbers.
 """
 
 from __future__ import annotations
@@ -181,14 +181,14 @@ class PhraseSearch:
             failures = [str(failure.error) for failure in index_contexts.failures]
             answer.problems += dict.fromkeys(failures)
         except NgramscanError as error:
-            if not answer.problems:  # for which there is no count, either
+            if not answer.problems:  # such a phrase has no count either
                 answer.problems.append(str(error))
 
     def _find_documents(self, name: str, phrase: str, seed: int) -> DocumentNumber:
         """Count the documents, or estimate them from as many draws as there is time for."""
         started_at = time.perf_counter()
-        # The timed draws are not those of the estimate, so that the length of a document doesn't
-        # influence how many draws the estimate has.
+        # The estimate has other draws than the timed ones, so that the length of a document
+        # doesn't influence how many draws the estimate has.
         timed = self._docnorm(name, phrase, seed + 1, _TIMED)
         if timed.is_exact:
             return timed
@@ -232,9 +232,9 @@ def _documents_of(row: DocnormRow) -> DocumentNumber:
 
 
 def _places(index: Index, question: PhraseQuestion) -> tuple[int, list[Place]]:
-    """Return the number of occurrences, and those of one page.
+    """Return the number of occurrences, and the occurrences of one page.
 
-    The draws up to a page equal those of `ngramscan contexts`. The last page has the remaining
+    The draws up to a page are the same as in `ngramscan contexts`. The last page has the remaining
     occurrences, while the command then shows all of them in the order of the index.
     """
     phrase = question.phrase

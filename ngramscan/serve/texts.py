@@ -1,4 +1,4 @@
-"""A text and some served indexes → its spans in each, those of `ngramscan trace --plain`."""
+"""A text and some served indexes → its spans in each, as in `ngramscan trace --plain`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Positions of n-grams of tokens, and the tokens after them: arrays, shard by shard.
 
 Positions are counted in tokens of the shard. If documents are stored backwards, the position of an
-n-gram is that of its first token in reading order, which is its last one in the file.
+n-gram is the position of its first token in reading order, which is its last in the file.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ Valid requests get the original service's response, with these exceptions, where
   shard, also where a clause is absent;
 * `ntd` looks at all occurrences, so `max_support` is checked but not used;
 * `needle_offset` of an occurrence that begins at a separator is -1, without a sign bit gone wrong;
-* `longest_suffix` of an empty suffix is empty; the original has the whole query there;
+* `longest_suffix` of an empty suffix is empty; the original returns the whole query;
 * in an index of version 5, whose documents are held backwards, windows, offsets and next tokens
-  are in reading order. A `ptr` is that of the first token of the n-gram, and a window by `rank`
+  are in reading order. A `ptr` points to the first token of the n-gram, and a window by `rank`
   takes the n-gram to be as long as the query. Next tokens are read one by one there, so `ntd` is
   refused above MOST_OCCURRENCES;
 * `ptr` has to be a multiple of the width of tokens: any number for bytes;

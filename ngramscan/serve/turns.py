@@ -259,7 +259,7 @@ class Turns:
         return bool(job.seconds) or time.monotonic() - job.began_at >= TURN_S
 
     def _interrupt(self) -> None:
-        """Ask the jobs to pause whose turn is over."""
+        """Ask the jobs whose turn is over to pause."""
         now = time.monotonic()
         for job in self._running:
             if now - job.began_at >= TURN_S and job.flag[0] == GO:

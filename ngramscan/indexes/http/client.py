@@ -63,7 +63,7 @@ class ApiClient:
         self.journal, self.progress = journal, progress
         self.refresh, self._concurrency = options.refresh, options.concurrency or _CONCURRENCY
         self.chosen_rate = options.rate or None
-        """Requests per second by `--rate`; None: the usual ones, or as many as it takes."""
+        """Requests per second by `--rate`; None: the usual rate of the service, or no limit."""
         is_loopback = urlsplit(self.url).hostname in _LOOPBACK
         self._may_be_ours = is_loopback and url != options.api_url
         usual_rate = 0.0 if is_loopback else (service_at(self.url) or INFINI_GRAM_MINI).rate
@@ -85,12 +85,12 @@ class ApiClient:
         self._threads: list[threading.Thread] = []
 
     def public(self, protocol: ApiProtocol) -> HostedService[Any] | None:
-        """Return the public service that is asked, if it has this protocol; None: another host."""
+        """Return the public service at the host, if it has this protocol."""
         service = service_at(self.url)
         return service if service and service.protocol == protocol else None
 
     def planned_rate(self, usual: HostedService[Any]) -> float:
-        """Return the requests per second of a plan: those of `--rate`, or as services take them."""
+        """Return the requests per second of a plan: `--rate`, or the usual rate of the service."""
         return self.chosen_rate or (self.public(usual.protocol) or usual).rate
 
     @cached_property
@@ -230,7 +230,7 @@ class ApiClient:
 def _collect(
     futures: dict[Future[T], A], failure: Callable[[A, NgramscanError], F]
 ) -> Iterator[T | F]:
-    """Yield what was asked for as it comes, or why it failed."""
+    """Yield answers as they arrive, or failures."""
     done: queue.SimpleQueue[Future[T]] = queue.SimpleQueue()
     for future in futures:
         future.add_done_callback(done.put)

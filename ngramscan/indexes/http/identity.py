@@ -1,4 +1,4 @@
-"""Indexes of a host, told from others that the host may give the same name."""
+"""The identity of a host's index, since the host may give another index the same name."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def identify(client: ApiClient, name: str, probes: Iterable[Callable[[], str]]) 
 
 
 def last_identity(client: ApiClient, name: str) -> str:
-    """Return the text that stood for an index when it was last asked; empty: it never was."""
+    """Return the text that identified an index when it was last asked; empty if it never was."""
     stored_replies = client.journal.get(client.url, name, [_IDENTITY])
     return stored_replies[_IDENTITY].text if _IDENTITY in stored_replies else ""
 

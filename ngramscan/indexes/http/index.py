@@ -243,7 +243,7 @@ def _read_size(listed: Mapping[str, Any]) -> IndexSize:
 
 
 def _without_rest(window: Window, context: int) -> Window:
-    """Return a window without what was asked for only to end between characters."""
+    """Return a window without the extra bytes that were fetched to end between characters."""
     end = window.offset + len(window.place.query.encode())
     _, high = cut_ends(window.text, window.offset, end, context)
     return replace(window, text=window.text[:high])

@@ -113,7 +113,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         return self._size
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
-        """Read the corpus and yield all counts at its end; errors are those of document_counts."""
+        """Read the corpus and yield all counts at its end, or raise as document_counts does."""
         yield from self.document_counts(queries, ()).counts
 
     def document_counts(
@@ -121,8 +121,9 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
     ) -> DocumentCounts:
         """Count all queries, and the documents that have at least one query of each union.
 
-        A CorpusError says which document can't be read: there are no counts then, rather than
-        smaller ones; those of the other files are in the journal. An InputError: no documents.
+        A CorpusError says which document can't be read: then there are no counts, rather than
+        smaller ones; the counts of the other files are in the journal. An InputError says that
+        there are no documents.
         """
         question = self._question(queries, unions)
         results = self._each(
@@ -162,7 +163,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         return list(dict.fromkeys(part for result in results for part in result.parts))
 
     def _measure(self, results: Sequence[Counts | PieceExcerpts]) -> None:
-        """Keep the size of what was read; it is an error if there is no document."""
+        """Keep the size of the texts that were read; an error if there is no document."""
         if not any(each.documents_read for each in results):
             is_filtered = self._options.read.exclude_sources
             problem: Text = "contains no documents"
@@ -264,7 +265,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         return {number: self._total(values) for number, values in by_query.items()}
 
     def _total(self, per_piece: Mapping[int, int]) -> Estimate:
-        """Return the total of some values, by piece; those of other pieces are 0."""
+        """Return the total of some values, by piece; other pieces have 0."""
         if self._sample is None:
             total = sum(per_piece.values())
             return Estimate(total, total, total, LEVEL)
@@ -301,7 +302,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         )
 
     def _notes(self, results: Sequence[Counts | PieceExcerpts]) -> list[Note]:
-        """Return how the counts differ from those of all text as it is; say what was skipped."""
+        """Return how the counts differ from exact counts of all text, and what was skipped."""
         notes = []
         if self._options.ignore_case:
             notes.append("ASCII case ignored")

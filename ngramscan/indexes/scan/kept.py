@@ -35,10 +35,10 @@ class _Kept(msgspec.Struct):
 
 
 class KeptResults(Generic[R]):
-    """The results of one question that a journal has, and those to keep in it.
+    """The results of one question that a journal has, and new results to keep in it.
 
-    `form` is the type of a result, and `check` tells whether one can be that of any piece: a
-    journal may have been edited.
+    `form` is the type of a result, and `check` tells whether a result is possible: a journal may
+    have been edited.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class KeptResults(Generic[R]):
         return results, damaged
 
     def put(self, results: Iterable[tuple[Piece, R]]) -> None:
-        """Keep the results of those pieces of which the content can be told."""
+        """Keep the results of the pieces whose content has an identity."""
         if self._journal is None:
             return
         encode = msgspec.json.encode
@@ -89,7 +89,7 @@ class KeptResults(Generic[R]):
 
 
 def _is_within(stored_limits: Mapping[str, int], limits: Mapping[str, int]) -> bool:
-    """Tell whether what was read below some limits can be read below others."""
+    """Tell whether a result that was read with some limits is possible with others."""
     if stored_limits == limits:
         return True
     return all(stored_limits.get(name, limit + 1) <= limit for name, limit in limits.items())

@@ -46,7 +46,7 @@ Result = TypeVar("Result", Counts, PieceExcerpts)
 
 @dataclass(frozen=True, slots=True)
 class ScanRun:
-    """Where a corpus is scanned, who hears of it, and what is known of it already."""
+    """How a corpus is scanned: its processes, its progress, and the journal of its counts."""
 
     name: str
     """The name of the corpus, for people."""
@@ -152,7 +152,7 @@ def _do_left(
     stored_results: KeptResults[Result],
     work: Callable[[Piece, Report], Result],
 ) -> list[Result]:
-    """Do work on those pieces of which the journal has no result, and keep the new ones.
+    """Do work on the pieces without a result in the journal, and keep the new results.
 
     The first error is raised after all other pieces were done.
     """

@@ -32,7 +32,7 @@ class Sample:
 
     files: list[CorpusFile]
     sizes: list[int]
-    """Bytes of each, at least 1; where those of a file of the corpus are unknown, each counts 1."""
+    """Bytes of each, at least 1; all are 1 if the size of any file of the corpus is unknown."""
     chances: list[float]
     """How likely each was to be drawn; 1: certain."""
     total_size: int
@@ -98,5 +98,5 @@ def _number(amount: str, n_files: int) -> int:
 
 
 def estimate_total(sample: Sample, values: Sequence[int]) -> Estimate:
-    """Estimate a total over all files from its values in those of the sample."""
+    """Estimate a total over all files from the values of the sampled files."""
     return cluster_total(values, sample.sizes, sample.chances, sample.total_size)

@@ -88,7 +88,7 @@ def read_excerpts(request: WindowRequest, report: Report, question: Question) ->
 def _documents(
     piece: Piece, question: Question, report: Report
 ) -> Iterator[tuple[TextBytes, int, str]]:
-    """Yield text, record and source; however it ends, all of the piece is reported as read."""
+    """Yield text, record and source; even after an error, report the whole piece as read."""
     unread_size = piece.size or 0
     try:
         for batch in read_piece(piece, question.read):

@@ -36,8 +36,8 @@ def read_windows(
 ) -> Iterator[Window | WindowFailure]:
     """Read the pieces that hold some places, each once, and yield the windows of each.
 
-    All places of a piece fail where it can't be read, or is no longer what was counted. `ends` has
-    the rank behind the last occurrence in each piece, by query; `context` is in bytes on each side;
+    All places of a piece fail if it can't be read, or has changed since it was counted. `ends` has
+    the rank after the last occurrence in each piece, by query; `context` is in bytes on each side;
     `question` says how the pieces were read, and its queries don't matter.
     """
     wanted: dict[int, _Wanted] = defaultdict(lambda: defaultdict(list))
@@ -94,7 +94,7 @@ def _read(
 
 
 def _records_before(pieces: Sequence[Piece], progress: Progress) -> list[int]:
-    """Return how many records come before some pieces of a file, if it is what it was."""
+    """Return how many records come before some pieces of a file, unless it has changed."""
     refuse_changed(pieces[0].file)
     progress.expect(bytes_before(pieces), "bytes")
     return list(records_before(pieces, partial(progress.advance, unit="bytes")))

@@ -1,8 +1,8 @@
 """Answers of token-level indexes: n-grams of tokens, which are not the occurrences of a string.
 
-A phrase is other tokens after a space than at the beginning of a line. Both n-grams are asked for;
-within other words and beside other punctuation it may be yet other tokens. So the count is a lower
-bound of the string's occurrences, and is never added to them: rows say their unit.
+A phrase has different tokens after a space and at the beginning of a line. Both n-grams are asked
+for; within other words and next to other punctuation its tokens may differ again. So the count is a
+lower bound of the string's occurrences, and is never added to them: rows say their unit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from ngramscan.rows import Note, join_notes
 
 LOWER_BOUND = Note("token n-grams: a lower bound of the string's occurrences", "general")
 SPACE_MARK = "▁ (U+2581)"
-"""SentencePiece writes it in the place of a space, so to it the two are the same."""
+"""SentencePiece replaces spaces with it, so it does not distinguish the two."""
 MOST_TOKENS = 10_000
 """Tokens of a document that can be seen at once: half of them before an occurrence."""
 
@@ -78,7 +78,7 @@ class TokenOccurrences:
     after_space: Form
     """The service's own n-gram of the string."""
     at_line: Form | None
-    """The other one, at the beginning of a line; None: it is the same, or not known."""
+    """The n-gram at the beginning of a line; None if it is the same, or unknown."""
     source: CountSource
     asked_at: str
     """ISO 8601, UTC."""
@@ -165,8 +165,8 @@ class TokenIndex(Index, Protocol):
     ) -> Iterator[TokenWindow | MarkedWindow | WindowFailure]:
         """Start to look at the documents of some occurrences, and yield what is in each.
 
-        `forms` are those of each query. Without any, only the documents are asked for: the windows
-        are as short as can be.
+        `forms` has the forms of each query. Without any, only the documents are asked for: the
+        windows are as short as possible.
         """
 
 
@@ -180,7 +180,7 @@ class MatchesTokens(Protocol):
     def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
         """Yield the tokens of each text in order, and the longest part from each of them on.
 
-        An InputError says that the tokens are those of another text.
+        An InputError says that the tokens belong to another text.
         """
 
     def count_ngrams(self, ngrams: Mapping[str, Sequence[int]]) -> dict[str, QueryCount]:
@@ -227,7 +227,7 @@ def token_places(where: str, text: str, contents: Sequence[bytes]) -> list[tuple
     """Return start and end of each token, in characters; one of several tokens is in all of them.
 
     `contents` are the bytes of the tokens, which may begin with a space that the text lacks. An
-    InputError says that they are those of another text.
+    InputError says that they belong to another text.
     """
     content, of_text = b"".join(contents), text.encode()
     lead = len(content) - len(of_text)

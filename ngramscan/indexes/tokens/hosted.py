@@ -170,12 +170,12 @@ class HostedTokenIndex(MatchesTokens):
         return requests_at(self._client.planned_rate(INFINI_GRAM), requests)
 
     def size(self) -> IndexSize:
-        """Return the documented size; that of an index that is not in the catalog is asked for."""
+        """Return the documented size; the service is asked if the index is not in the catalog."""
         return self._size or self._asked_size
 
     @cached_property
     def _asked_size(self) -> IndexSize:
-        """The size that the service tells; unknown where it doesn't."""
+        """The size that the service reports; unknown if it reports none."""
         try:
             whole = self._count_tokens(read_total, [])
             documents = self._count_tokens(read_separators, [_SEPARATOR])

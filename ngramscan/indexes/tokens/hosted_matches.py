@@ -249,8 +249,8 @@ def _question_keys(ids: Sequence[int]) -> Iterator[tuple[bool, bytes]]:
 def pieces_of(text: str) -> list[str]:
     """Cut a text before words, so that the pieces have the tokens that it has as a whole.
 
-    The service puts a space before each piece, where the text has one. None has an operator of the
-    service in it, unless there is no such place.
+    The service puts a space before each piece, where the text has one. No piece contains an
+    operator of the service, unless the text can't be cut to avoid it.
     """
     first, *others = _CUT.split(text)
     pieces = [first]

@@ -168,7 +168,7 @@ class TokenFolderIndex(Locates, MatchesTokens):
         return forms
 
     def _notes(self, query: str, ids: Sequence[int]) -> Iterator[Note]:
-        """Say if the tokens are those of another text, as a tokenizer may change or drop signs."""
+        """Say if the tokens belong to another text, as a tokenizer may change characters."""
         content = self._tokenizer.content(ids)
         if query.encode() not in content:
             decoded_text = content.decode(errors="replace").strip()
@@ -177,9 +177,9 @@ class TokenFolderIndex(Locates, MatchesTokens):
             yield Note("the beginning of a document counts as a space", "index")
 
     def _alike(self, query: str, ids: Sequence[int]) -> Iterator[str]:
-        """Yield what a text can have in the place of the query's signs, with the same tokens.
+        """Yield other spellings of the query that have the same tokens.
 
-        An index of tokens can't tell which of the two its text has.
+        An index of tokens can't distinguish them.
         """
         spellings = {
             f"{SPACE_MARK} as a space": query.replace(" ", SPACE_MARK[0]),
@@ -320,6 +320,6 @@ def _segments(ranks: Integers) -> tuple[Segment, ...]:
 
 
 def _start(middle: bytes, query: bytes) -> int:
-    """Return where a query begins in the text of its n-gram: behind a space that belongs to it."""
+    """Return where a query begins in the text of its n-gram, which may begin with a space."""
     start = middle.find(query)
     return start if start >= 0 else int(middle.startswith(b" ") and not query.startswith(b" "))

@@ -58,7 +58,7 @@ def read_token_reply(response: httpx.Response) -> Reply:
 
 
 def check_query(query: str) -> None:
-    """Raise a RemoteRefused for a text that the service takes for a question with operators."""
+    """Raise a RemoteRefused for a text that the service reads as a query with operators."""
     for operator in _OPERATORS:
         if operator in query:
             problem = f"{operator.strip()!r} between spaces is an operator of the service"
@@ -96,9 +96,9 @@ def read_longest_end(reply: Reply, most: int) -> tuple[int, int]:
 
 
 def read_after_newline(reply: Reply) -> tuple[int, ...]:
-    """Return the tokens behind a newline in the question, without those of the newline.
+    """Return the tokens after a newline in the question, without the tokens of the newline.
 
-    Without any: the newline is a part of a longer token.
+    They are empty if the newline is a part of a longer token.
     """
     ids, before = read_ids(reply), ""
     for number, name in enumerate(_names(reply), 1):
@@ -117,7 +117,7 @@ def _names(reply: Reply) -> list[str]:
 
 
 def check_names(reply: Reply, query: str) -> None:
-    """Raise a RemoteRefused for the tokens of another text, as far as their names tell it."""
+    """Raise a RemoteRefused if the names of the tokens show that they belong to another text."""
     # Names of other characters are bytes in disguise.
     if query.isascii() and query.isprintable():
         tokens, expected = "".join("".join(_names(reply)).split()), "".join(query.split())

@@ -79,7 +79,7 @@ class EntryRow:
 
 @dataclass(frozen=True, slots=True)
 class EntryForm:
-    """An entry of which more occurs in another normal form of Unicode than as it was given."""
+    """An entry of which more windows occur in another normal form of Unicode."""
 
     index: str
     id: str
@@ -367,7 +367,7 @@ class _Undecided:
 
 
 def _union(answers: Sequence[_Answers]) -> _Answers:
-    """Return what occurs in any index (1), and what is known not to be in one of them (0)."""
+    """Return 1 for strings that occur in any index, and 0 for strings absent from all of them."""
     texts = chain.from_iterable(of_index.occurrences for of_index in answers)
     union = _Answers(UNION, "are unknown in an index and not found in another")
     for text in dict.fromkeys(texts):

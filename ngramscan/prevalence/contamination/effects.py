@@ -30,7 +30,7 @@ LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
 _COMPARED: tuple[EntryClass, EntryClass] = "clean", "dirty"
 _Values = Mapping[str, float | None]
-"""The mean value of the answers to each problem; None: not known."""
+"""The mean score of the answers to each problem; None if it is unknown."""
 
 
 class _ScoredMethod(NamedTuple):
@@ -127,7 +127,7 @@ def make_effects(
     reasons than the corpus: dirty entries may be easier or harder. `answers` are values of `answer`
     whose dirty entries are compared with the clean ones, too.
 
-    An InputError: no id of the scores is that of an entry, an answer is scored twice, there are
+    An InputError: no id of the scores belongs to an entry, an answer is scored twice, there are
     several rules or runs of one method, or a value is not one from 0 to 1.
     """
     check_scores(scores, [row.id for row in rows])
@@ -181,7 +181,7 @@ def check_scores(scores: Sequence[GivenScore], ids: Iterable[str]) -> None:
     entry_ids, scored = dict.fromkeys(ids), dict.fromkeys(score.id for score in scores)
     if not entry_ids.keys() & scored.keys():
         firsts = (", ".join([*names][:3]) or "none" for names in (scored, entry_ids))
-        problem = "no id is that of an entry; the ids are {}, …, those of the entries {}, …"
+        problem = "no id belongs to an entry; ids of the scores: {}, …; ids of the entries: {}, …"
         raise InputError("scores", problem.format(*firsts))
 
 
@@ -280,7 +280,7 @@ def _accuracies(
 
 
 def _note(parts: Mapping[EntryClass, Sequence[float]], comparison: SampleComparison | None) -> str:
-    """Say why there is no comparison, or what it could not have found."""
+    """Say why there is no comparison, or which differences it could have missed."""
     if comparison is None:
         if not any(parts.values()):
             return "no entry has a verdict and a score"
@@ -292,7 +292,7 @@ def _note(parts: Mapping[EntryClass, Sequence[float]], comparison: SampleCompari
 
 
 def _weakness(comparison: SampleComparison) -> str:
-    """Say what a comparison that found nothing could not have found."""
+    """Say which differences a comparison without a significant one could have missed."""
     if comparison.p.value <= ALPHA or (comparison.detectable or 1) <= LARGE:
         return ""
     if comparison.detectable is None:

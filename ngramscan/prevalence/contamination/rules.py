@@ -1,9 +1,11 @@
 """Rules of contamination: which windows of a text are looked for, and what finding them means.
 
-`mini` is the rule of infini-gram-mini (Xu et al. 2025, arXiv:2506.12229, §4.1), with the thresholds
-of Llama 2 (Touvron et al. 2023, arXiv:2307.09288, A.6); `gpt4` that of GPT-4 (OpenAI 2023,
-arXiv:2303.08774, appendix C); `gpt3` that of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix
-C), though always with 13 words; `palm` that of PaLM (Chowdhery et al. 2022, arXiv:2204.02311, §8).
+* `mini` is the rule of infini-gram-mini (Xu et al. 2025, arXiv:2506.12229, §4.1), with the
+  thresholds of Llama 2 (Touvron et al. 2023, arXiv:2307.09288, A.6).
+* `gpt4` is the rule of GPT-4 (OpenAI 2023, arXiv:2303.08774, appendix C).
+* `gpt3` is the rule of GPT-3 (Brown et al. 2020, arXiv:2005.14165, appendix C), though always with
+  13 words.
+* `palm` is the rule of PaLM (Chowdhery et al. 2022, arXiv:2204.02311, §8).
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class TextWindow(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """How windows are taken from a text, and at which share of found ones it counts as what."""
+    """How windows are taken from a text, and the shares of found windows at which classes begin."""
 
     name: str
     """`mini`, `gpt4`, `gpt4-stripped`, `gpt3`, `palm` or `ngram-N`."""
@@ -103,7 +105,7 @@ class DescribedRule:
 
 
 def read_described(description: str) -> DescribedRule | None:
-    """Return the rule that `Rule.described` described; None: it is none of ours."""
+    """Return the rule that `Rule.described` described; None if it has another form."""
     name, _, choices = description.partition(": ")
     width, _, others = choices.partition(" ")
     unit, _, where = others.partition(" ")
@@ -236,7 +238,7 @@ def _searched(text: str, rule: Rule) -> _Searched:
 
 
 def _spans(searched: _Searched, rule: Rule, place_seed: str) -> list[tuple[int, int]]:
-    """Return the first unit of each window, and the one behind its last."""
+    """Return the start and the end of each window, in units; the end is exclusive."""
     n, in_bytes = len(searched.units), rule.unit == "bytes"
     # What stands before each unit, and at last all, in the unit of the width.
     before: Sequence[int] = range(n + 1)

@@ -89,15 +89,15 @@ def test_a_note_says_if_only_a_large_gain_would_have_been_found() -> None:
         (
             [{"id": "x", "value": 1}, {"id": "y", "value": 0}],
             (
-                "scores: no id is that of an entry; the ids are x, y, …, those of the entries 0, "
-                "1, 2, …"
+                "scores: no id belongs to an entry; ids of the scores: x, y, …; ids of the "
+                "entries: 0, 1, 2, …"
             ),
         ),
         (
             [],
             (
-                "scores: no id is that of an entry; the ids are none, …, those of the entries 0, "
-                "1, 2, …"
+                "scores: no id belongs to an entry; ids of the scores: none, …; ids of the "
+                "entries: 0, 1, 2, …"
             ),
         ),
         (
