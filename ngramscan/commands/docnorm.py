@@ -202,7 +202,7 @@ def _options(
     if max_draws and not share:
         without = "; without it, " + OptionUse("draws") + " sets the number"
         raise InputError(OptionUse("max_draws"), "requires " + OptionUse("target") + without)
-    if exact_up_to is None:  # who names an estimator wants draws
+    if exact_up_to is None:  # an estimator is for draws
         exact_up_to = 0 if estimator else EXACT_UP_TO
     return DocnormOptions(
         draws=draws or DRAWS,
@@ -221,7 +221,7 @@ def _refuse_for_tokens(indexes: Sequence[Index], options: DocnormOptions) -> Non
         problem = f"{of_tokens[0].name} is token-level and keeps no texts; contexts shows some"
         raise InputError(OptionUse("drawn"), problem)
     if of_tokens == [*indexes] and options.context != CONTEXT:
-        problem = "bytes; of a token-level index as much is read as it shows"
+        problem = "it is in bytes; from token-level indexes, everything that they show is read"
         raise InputError(OptionUse("context", options.context), problem)
     from ngramscan.prevalence.docnorm import refuse_first  # slow to import
 

@@ -236,7 +236,7 @@ def _build(
     if wanted.size is not None and wanted.memory is not None:
         raise InputError(
             OptionUse("memory"),
-            "the size of shards follows from it; leave out " + OptionUse("shard_size"),
+            "it determines the size of shards; leave out " + OptionUse("shard_size"),
         )
     options = BuildOptions(
         shard_bytes=parse_size("1GB" if wanted.size is None else wanted.size),

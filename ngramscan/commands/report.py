@@ -162,7 +162,7 @@ def _make(tables: Sequence[Table], title: str | None) -> tuple[Page, list[str]]:
             continue
         try:
             all_results.append(read_results(table))
-        except NoRowsError as error:  # a search that found nothing
+        except NoRowsError as error:  # a search without results
             notices.append(f"{error}; the page has no section for it")
     if not all_results:
         raise InputError(OptionUse("results"), "no rows in any of them")

@@ -161,7 +161,7 @@ def trace(
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError(
                 OptionUse("index"),
-                "words and tokens are not traced together; trace them one by one",
+                "byte-level and token-level indexes can't be traced together; run them separately",
             )
         result = run_trace(texts, indexes, wanted)
         examples = (

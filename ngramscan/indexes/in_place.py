@@ -53,7 +53,7 @@ _READERS = 8
 """Threads that ask for windows, each for many; with more, documents could fill the memory."""
 _FILES = "files"  # under which the journal has what identifies the files, and their sizes
 _UNMARKED = Note(
-    "its server gives no ETag and no date, or the files changed just before: counts are not kept",
+    "its server sends no ETag and no date, or the files have just changed: counts are not kept",
     "index",
 )
 _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
@@ -114,7 +114,7 @@ class InPlaceIndex(FindsSpans):
         except RemoteUnavailable as error:
             if not self._fingerprint or not self._is_marked:
                 raise
-            self._progress.notice(f"{error}; using what the journal has")
+            self._progress.notice(f"{error}; using the replies in the journal")
 
     @property
     def _notes(self) -> tuple[Note, ...]:
@@ -260,7 +260,7 @@ class InPlaceIndex(FindsSpans):
         if self._is_marked:
             self._journal.put(self.name, self.name, self._request(form), json.dumps(reply))
 
-    # What it takes
+    # Costs
 
     def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
         """Return the cost without stored replies; only headers are read for this."""
@@ -295,7 +295,7 @@ class InPlaceIndex(FindsSpans):
             ranges, self._shards, [*map(_searched, sampled_queries)], times
         )
         texts = [query.text.encode() for query in sampled_queries]
-        # What a search, the way to a sampled place and the text around it take one after another.
+        # Requests one after another: of a search, of the way to a sampled place, and of the text.
         most = sum(len(text) * len(self._shards) for text in texts) * times * _PASSES
         data = max((shard.data for shard in self._shards), key=lambda data: data.n)
         steps = data.layout.size / data.n

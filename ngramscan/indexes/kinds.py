@@ -318,7 +318,7 @@ def kind_at(place: str) -> IndexKind | None:
     return next((kind for is_there, kind in _SIGNS if is_there(place)), None)
 
 
-# What commands derive from a spec
+# Facts that commands derive from a spec
 
 
 def expanded(spec: str) -> str:

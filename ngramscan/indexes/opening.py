@@ -108,7 +108,7 @@ def _open_named(name: str, resources: Resources) -> Index:
     return resources.open_api(name, [name], url=url)
 
 
-# Messages that lead on
+# Error messages with suggestions
 
 
 def _refuse_unused(options: IndexOptions, names: Collection[str]) -> None:

@@ -35,7 +35,7 @@ EVERY = Note("tokens are bytes: every occurrence of the string", "index")
 TOO_LOW = Note("far too low: not a phrase that begins and ends with a word", "general")
 NO_WORD = (
     "tokens: a pattern of kind latex or code, or one that doesn't begin and end with a word, is"
-    " other tokens at each place"
+    " tokenized differently at each occurrence"
 )
 
 

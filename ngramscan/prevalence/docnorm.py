@@ -55,7 +55,7 @@ from ngramscan.prevalence.draws import (
     draw_occurrences,
     first_draws,
     owners_of,
-    shares_beside,
+    zero_listed_shares,
 )
 from ngramscan.prevalence.estimators import (
     DRAWS_FOR_VARIANCE,
@@ -326,7 +326,9 @@ def _union_documents(
         if located_by_text[text].occurrences and text in owners:
             draws = [(draw.document, draw.shares[weighted_texts]) for draw in draws_by_text[text]]
             patterns.append(
-                Draws.of(shares_beside(listed_documents, draws), located_by_text[text].occurrences)
+                Draws.of(
+                    zero_listed_shares(listed_documents, draws), located_by_text[text].occurrences
+                )
             )
     documents = listed_documents | {draw.document for text in rest for draw in draws_by_text[text]}
     estimate = estimate_documents(patterns, len(documents))

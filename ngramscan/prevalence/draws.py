@@ -371,10 +371,10 @@ class DocumentShare(NamedTuple):
     """The share is 1 for the first occurrence in a document and 0 for others."""
 
 
-def shares_beside(
+def zero_listed_shares(
     listed_documents: set[str], draws: Iterable[tuple[str, DocumentShare]]
 ) -> list[DocumentShare]:
-    """Return the shares of draws and their documents; a document that is known has none."""
+    """Return the shares of draws; a draw in a listed document has share 0."""
     return [
         share._replace(lowest=0.0, highest=0.0) if document in listed_documents else share
         for document, share in draws

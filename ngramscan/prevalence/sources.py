@@ -15,7 +15,7 @@ _LONGEST_LINK = 2000
 
 
 def read_metadata(metadata: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the metadata of a document, and those of its source within them; empty: none."""
+    """Return the metadata of a document, and the metadata of its source within; may be empty."""
     try:
         loaded = json.loads(metadata) if metadata else {}
     except (ValueError, RecursionError):

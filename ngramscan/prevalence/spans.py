@@ -42,7 +42,7 @@ _PART_WORDS, _FEWEST_PARTS, _PARTS_PER_DRAW = 64, 16, 50
 """Parts of texts that are searched for an estimate: one of fifty, but not fewer than sixteen."""
 
 _COMPARED_DIRECTLY = 1 << 21
-"""The most characters of a text, times those of another, where `in` is faster than an order."""
+"""Texts whose lengths have at most this product are searched with `in`, which is faster there."""
 
 
 @dataclass(frozen=True)

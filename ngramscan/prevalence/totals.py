@@ -28,7 +28,7 @@ SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
 SNAPSHOTS_NOTE = "snapshots share pages: this counts page versions, not pages"
 _NO_OVERLAP = "the count of an overlap is missing"
 ESTIMATED = "estimated from a sample"
-"""The note of totals of a corpus of which some files were read."""
+"""The note on totals if only some files of a corpus were read."""
 _SUMMED = ("sum_of_pattern_counts", "union_of_occurrences")
 """Statistics that are also summed over crawl snapshots."""
 _OF_ESTIMATES = frozenset(

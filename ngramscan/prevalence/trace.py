@@ -335,7 +335,7 @@ def run_trace(
     for index in indexes:
         least = options.least_in(index)
         found_spans, more = _find_with_forms(words, texts, index, least, options.min_words)
-        if not masks or found_spans.texts is not words:  # tokens are those of one index
+        if not masks or found_spans.texts is not words:  # each index has its own tokens
             masks = [
                 _masked(text, given_text.asked, options.min_words)
                 for text, given_text in zip(found_spans.texts, texts, strict=True)

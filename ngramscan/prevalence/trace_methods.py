@@ -302,7 +302,7 @@ def _mean(problems: Integers, values: Sequence[float | None], level: float) -> E
 
 
 def _by_prompt(traced: Sequence[Traced]) -> dict[_OutputGroup, list[Traced]]:
-    """Return the outputs of each dataset, model, prompt and kind, then those of several models."""
+    """Return the outputs of each dataset, model, prompt and kind, then of several models."""
     groups: dict[_OutputGroup, list[Traced]] = defaultdict(list)
     pooled: dict[_OutputGroup, list[Traced]] = defaultdict(list)
     for each in traced:

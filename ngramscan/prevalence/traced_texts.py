@@ -38,7 +38,8 @@ def read_plain(paths: Sequence[str | Path], without_reasoning: bool) -> OutputSe
             raise InputError(name, f"not UTF-8 at byte {error.start} of the file") from error
         outputs.append(Output(Group("", "", ""), id=name, text=text, place=name))
     if not any(each.has_text for each in outputs):
-        raise InputError(", ".join(map(name_of, paths)) or OptionUse("outputs"), "no text there")
+        where = ", ".join(map(name_of, paths)) or OptionUse("outputs")
+        raise InputError(where, "no file contains text")
     return OutputSet(*treat_reasoning(outputs, without_reasoning), "")
 
 

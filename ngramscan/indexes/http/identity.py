@@ -31,7 +31,7 @@ def identify(client: ApiClient, name: str, probes: Iterable[Callable[[], str]]) 
     except NoConnectionError:
         return last_identity(client, name)
     except (RemoteError, TransientError, *DAMAGED):
-        return f"{uuid.uuid4().hex} "  # what is unknown is like nothing that is known
+        return f"{uuid.uuid4().hex} "  # an unknown index equals no other
     identity = hashlib.sha256("".join(ranks).encode()).hexdigest()[:16] + " "
     client.journal.put(client.url, name, _IDENTITY, identity)
     return identity

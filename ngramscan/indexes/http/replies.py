@@ -118,10 +118,10 @@ def read_window(reply: Reply, place: Place, context: int) -> Window:
         content, _ = text.encode(), metadata.encode()
     except UnicodeEncodeError as error:
         raise refusal("a window with half a character:", reply) from error
-    # Beside the context on both sides there is at most the padding of a query.
+    # Besides the context on both sides, there is at most the padding of a query.
     longest = 2 * context + 2 * len(query) + 32
     if not len(content) == shown_bytes <= min(document_bytes, longest) or offset > context:
-        raise refusal("a window of contradicting lengths:", reply)
+        raise refusal("a window with contradictory lengths:", reply)
     if not content.startswith(query, offset):
         mismatch = f"rank {place.rank} in shard {place.shard} does not show {place.query!r}:"
         raise refusal(f"the window of {mismatch}", reply)

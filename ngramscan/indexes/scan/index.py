@@ -105,7 +105,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
                 raise InputError(OptionUse(option, value), f"{where}: {problem}")
         if (options.workers or 1) > 1:
             self._run.progress.notice(
-                f"{where}: one process reads it, whatever " + OptionUse("workers") + " says"
+                f"{where}: one process reads it; " + OptionUse("workers") + " is ignored"
             )
 
     def size(self) -> IndexSize:

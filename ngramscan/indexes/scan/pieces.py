@@ -185,7 +185,7 @@ def _journalled(
     if n_unmarked and run.journal is not None:
         run.progress.notice(
             f"{run.name}: results for {n_unmarked} of {len(pieces)} parts are not kept, as their"
-            " server gives neither a tag nor a date, or they changed just before"
+            " server sends no ETag and no date, or they have just changed"
         )
     results, damaged = stored_results.get(pieces)
     if results:

@@ -181,7 +181,7 @@ class HostedTokenIndex(MatchesTokens):
             documents = self._count_tokens(read_separators, [_SEPARATOR])
         except RemoteError as error:
             if self._found:
-                self._client.progress.notice(f"{self.name}: its size is not known ({error})")
+                self._client.progress.notice(f"{self.name}: its size is unknown ({error})")
             return IndexSize()
         # Each document has a separator; where 65535 is a token, their number is unknown.
         is_known = 0 < documents < whole

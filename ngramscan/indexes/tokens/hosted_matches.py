@@ -203,7 +203,7 @@ class HostedMatcher:
         question = self._question_to(request, parse, read_content)
         (length, occurrences), source, asked_at = yield from answer_to(question)
         if length == _LONGEST < end:
-            problem = f"{_LONGEST} tokens in a row or more occur, and it can't tell how many"
+            problem = f"{_LONGEST} tokens in a row or more occur; the service can't tell how many"
             raise RemoteRefused(f"{self._name}: {problem}; a local index can")
         return item, _LongestEnd(length, occurrences, source, asked_at)
 

@@ -165,9 +165,9 @@ def read_document(reply: Reply, most_shown: int) -> TokenDocument:
         raise refusal("no document in the reply", reply)
     number, length, shown_tokens, offset = (int(str(size)) for size in sizes)
     if not 0 < shown_tokens <= min(length, most_shown) or not offset < shown_tokens:
-        raise refusal("a document of contradicting lengths:", reply)
+        raise refusal("a document with contradictory lengths:", reply)
     if offset > most_shown // 2:
-        raise refusal("a document that is shown from another place:", reply)
+        raise refusal("a document shown from another place:", reply)
     texts = [(text, label is not None) for text, label in spans]
     return TokenDocument(
         number=number,

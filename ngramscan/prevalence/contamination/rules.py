@@ -240,7 +240,7 @@ def _searched(text: str, rule: Rule) -> _Searched:
 def _spans(searched: _Searched, rule: Rule, place_seed: str) -> list[tuple[int, int]]:
     """Return the start and the end of each window, in units; the end is exclusive."""
     n, in_bytes = len(searched.units), rule.unit == "bytes"
-    # What stands before each unit, and at last all, in the unit of the width.
+    # The sizes of the text before each unit, and of the whole text, in the unit of the width.
     before: Sequence[int] = range(n + 1)
     if in_bytes:
         before = [0, *accumulate(len(character.encode()) for character in searched.units)]

@@ -240,7 +240,7 @@ def test_empty_outputs_are_said_and_have_no_table(here: Path) -> None:
         pytest.param(
             ["latin.txt", "--plain"], "latin.txt: not UTF-8 at byte 1 of the file", id="not UTF-8"
         ),
-        pytest.param(["empty.txt", "--plain"], "no text there", id="an empty file"),
+        pytest.param(["empty.txt", "--plain"], "no file contains text", id="an empty file"),
     ],
 )
 def test_bad_input_is_one_line(here: Path, arguments: list[str], message: str) -> None:

@@ -16,7 +16,7 @@ from ngramscan.prevalence.draws import (
     Estimator,
     document_share,
     draw_places,
-    shares_beside,
+    zero_listed_shares,
 )
 from tests.support.text_index import TextIndex
 
@@ -110,7 +110,7 @@ def test_a_draw_counts_for_one_over_all_occurrences_on_both_sides(
 
 def test_a_document_that_is_known_has_no_share() -> None:
     drawn = [("a", DocumentShare(0.5, 0.5, False)), ("b", DocumentShare(0.0, 1.0, True))]
-    assert shares_beside({"a"}, drawn) == [
+    assert zero_listed_shares({"a"}, drawn) == [
         DocumentShare(0.0, 0.0, False),
         DocumentShare(0.0, 1.0, True),
     ]

@@ -201,7 +201,7 @@ def test_words_and_tokens_are_not_mixed(tmp_path: Path) -> None:
     (tmp_path / "cot.jsonl").write_text('{"id": 1, "output": "a b"}\n')
     index = f"tokens:{COPIES / 'v4_pysmall_llama_s3'},scan:{COPIES / 'corpus_small.jsonl'}"
     stderr = refusal("trace", tmp_path / "cot.jsonl", "--index", index, "--tokenizer", LLAMA)
-    assert "words and tokens are not traced together" in stderr
+    assert "byte-level and token-level indexes can't be traced together" in stderr
 
 
 # A hosted index: a question per token

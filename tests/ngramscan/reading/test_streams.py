@@ -211,7 +211,7 @@ def test_what_needs_files_is_refused_for_a_pipe() -> None:
     refusal = refused(LINES, *SEARCH, "scan:-", "--index", "scan:/dev/stdin")
     assert refusal == "standard input: two inputs are `-`, but it can be read only once"
     done = piped(LINES, *SEARCH, "scan:-", "--index", "scan:-", "--workers", "3")
-    assert "standard input: one process reads it, whatever --workers says" in done.stderr
+    assert "standard input: one process reads it; --workers is ignored" in done.stderr
     assert sum(int(row["occurrences"]) for row in done.rows if row["query"] == "solve for") == 3
 
 

@@ -301,7 +301,7 @@ def test_the_size_of_shards_follows_from_memory() -> None:
         _ = BuildOptions(memory=1000).shard_limit
     both = invoke("index", "build", D5, "-o", "x", "--memory", "1GB", "--shard-size", "1GB")
     assert both.code == 2
-    assert "--memory: the size of shards follows from it; leave out --shard-size" in both.stderr
+    assert "--memory: it determines the size of shards; leave out --shard-size" in both.stderr
 
 
 # Adding

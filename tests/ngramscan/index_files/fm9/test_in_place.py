@@ -341,7 +341,7 @@ def sources(rows: list[dict[str, str]]) -> set[str]:
 
 
 UNMARKED = (
-    "its server gives no ETag and no date, or the files changed just before: counts are not kept"
+    "its server sends no ETag and no date, or the files have just changed: counts are not kept"
 )
 
 

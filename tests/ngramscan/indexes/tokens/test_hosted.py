@@ -386,7 +386,7 @@ def test_a_service_that_lies_gives_no_count(
     ("lies", "problem"),
     [
         ({"spans": [["nothing of it", None]]}, "does not show"),
-        ({"doc_len": 1}, "contradicting lengths"),
+        ({"doc_len": 1}, "contradictory lengths"),
         ({"token_ids": [5]}, "a reply about other tokens"),
         ({"spans": 5}, "no document in the reply"),
     ],
