@@ -59,8 +59,8 @@ def open_corpus(
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
     files, notices = find_files(location, exclude, form, skip_unknown)
-    shown = web_path(location)
-    return Corpus(f"scan:{shown}", files, notices, shown)
+    name = web_path(location)
+    return Corpus(f"scan:{name}", files, notices, name)
 
 
 class PythonCorpus(Corpus):
@@ -118,7 +118,9 @@ def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:
     """Return the documents of a batch whose sources match none of some globs."""
     if not globs or not batch.sources:
         return batch
-    kept = [not matches(source, globs) for source in batch.sources]
+    is_included = [not matches(source, globs) for source in batch.sources]
     names = "texts", "records", "sources", "fields"
-    columns: dict[str, Any] = {name: list(compress(getattr(batch, name), kept)) for name in names}
+    columns: dict[str, Any] = {
+        name: list(compress(getattr(batch, name), is_included)) for name in names
+    }
     return replace(batch, **columns)

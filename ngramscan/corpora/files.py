@@ -77,16 +77,16 @@ def find_files(
     notices: list[str] = []
     name = web_path(location)
     if location.startswith("@") or name.endswith(LISTS):
-        found = _listed(location.removeprefix("@"), form)
+        candidates = _listed(location.removeprefix("@"), form)
     else:
-        found, notices = (_remote if is_remote(location) else _local)(location, form)
-        found, more = _without_extras(found)
+        candidates, notices = (_remote if is_remote(location) else _local)(location, form)
+        candidates, more = _without_extras(candidates)
         notices += more
-    kept = [f for f in found if isinstance(f, CorpusFile) and not matches(f.path, exclude)]
-    others = [path for path in found if isinstance(path, str) and not matches(path, exclude)]
-    if not kept:
-        is_excluded = found and not others
-        problem = "every file is excluded" if is_excluded else _why_none(name, bool(found))
+    files = [f for f in candidates if isinstance(f, CorpusFile) and not matches(f.path, exclude)]
+    others = [path for path in candidates if isinstance(path, str) and not matches(path, exclude)]
+    if not files:
+        is_excluded = candidates and not others
+        problem = "every file is excluded" if is_excluded else _why_none(name, bool(candidates))
         raise InputError(f"scan:{name}", problem)
     if others and not skip_unknown:
         problem = f"files of unknown formats: {len(others)}, the first is {others[0]}"
@@ -94,16 +94,16 @@ def find_files(
         raise InputError(f"scan:{name}", f"{problem}; " + options + " leaves them out, or " + CURE)
     if others:
         notices.append(f"files of unknown formats left out: {len(others)}")
-    notices += _memory_notices(kept)
-    return kept, [f"scan:{name}: {notice}" for notice in notices]
+    notices += _memory_notices(files)
+    return files, [f"scan:{name}: {notice}" for notice in notices]
 
 
-def _without_extras(found: list[_Named]) -> tuple[list[_Named], list[str]]:
+def _without_extras(files: list[_Named]) -> tuple[list[_Named], list[str]]:
     """Return files without those that describe a saved dataset or were left there by computing."""
-    paths = [file if isinstance(file, str) else file.path for file in found]
+    paths = [file if isinstance(file, str) else file.path for file in files]
     extras, caches = dataset_extras(paths)
-    kept = [file for file, path in zip(found, paths, strict=True) if path not in extras]
-    return kept, list(left_out("cache files of datasets", caches))
+    data_files = [file for file, path in zip(files, paths, strict=True) if path not in extras]
+    return data_files, list(left_out("cache files of datasets", caches))
 
 
 def _memory_notices(files: Iterable[CorpusFile]) -> Iterator[str]:
@@ -183,10 +183,10 @@ def has_changed(file: CorpusFile) -> bool:
     if not file.status:
         return False
     try:
-        found = os.stat(file.path)
+        status = os.stat(file.path)
     except OSError as error:
         raise CorpusError(file.path, error.strerror or str(error)) from error
-    return (found.st_size, *marks_of(found)) != (file.size, file.stamp, file.status)
+    return (status.st_size, *marks_of(status)) != (file.size, file.stamp, file.status)
 
 
 def refuse_changed(file: CorpusFile) -> None:
@@ -225,8 +225,8 @@ def _remote(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
         return _on_store(url, form)
     from ngramscan.corpora.web_files import find_web_files  # slow to import
 
-    found, hidden = find_web_files(url, form, format_of)
-    return found, list(left_out("hidden files and folders", hidden))
+    files, hidden = find_web_files(url, form, format_of)
+    return files, list(left_out("hidden files and folders", hidden))
 
 
 def identified(files: Sequence[CorpusFile]) -> list[CorpusFile]:
@@ -239,8 +239,8 @@ def identified(files: Sequence[CorpusFile]) -> list[CorpusFile]:
         return list(files)
     from ngramscan.corpora.web_files import with_stamps  # slow to import
 
-    known = dict(zip(unknown, with_stamps([*unknown.values()]), strict=True))
-    return [known.get(file.location, file) for file in files]
+    stamped_files = dict(zip(unknown, with_stamps([*unknown.values()]), strict=True))
+    return [stamped_files.get(file.location, file) for file in files]
 
 
 def _is_unknown(file: CorpusFile) -> bool:
@@ -254,21 +254,21 @@ def _on_store(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
         if "*" in url:
             inside = system.glob(url, detail=True)
             hidden = [name for name in inside if is_hidden_from_glob(name, folder)]
-            left = set(hidden)
-            infos = [info for name, info in inside.items() if name not in left]
+            hidden_names = set(hidden)
+            infos = [info for name, info in inside.items() if name not in hidden_names]
         else:
             infos = [system.info(url)] if form or format_of(url) else []
             if not infos or infos[0].get("type") == "directory":
                 inside = system.find(url, detail=True)
                 hidden = [name for name in inside if is_hidden(name.removeprefix(folder))]
-                left = set(hidden)
-                infos = [info for name, info in inside.items() if name not in left]
+                hidden_names = set(hidden)
+                infos = [info for name, info in inside.items() if name not in hidden_names]
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
         raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
-    found = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
-    found.sort(key=lambda source: source if isinstance(source, str) else source.path)
-    return found, list(left_out("hidden files", list(filter(format_of, hidden))))
+    files = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
+    files.sort(key=lambda source: source if isinstance(source, str) else source.path)
+    return files, list(left_out("hidden files", list(filter(format_of, hidden))))
 
 
 def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:
@@ -278,7 +278,7 @@ def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Nam
     return CorpusFile(path, form, info.get("size"), version_of(info)) if form else path
 
 
-def _listed(path: str, given: Format | None) -> list[_Named]:
+def _listed(path: str, stated_form: Format | None) -> list[_Named]:
     """Return the files of a list; sizes of files on disk only, as a request each is too slow."""
     names = _read_list(path)
     root = _root(path, names)
@@ -288,7 +288,7 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
         raise InputError(web_path(path), f"it lists {web_path(twice)} twice")
     files: list[_Named] = []
     for name in paths:
-        form = given or format_of(web_path(name))
+        form = stated_form or format_of(web_path(name))
         if form is None:
             raise InputError(f"{web_path(path)}: {web_path(name)}", f"no known format; {CURE}")
         file = listed_file(name, form) if is_remote(name) else local_file(name, form)
