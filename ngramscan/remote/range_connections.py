@@ -96,9 +96,9 @@ async def _exchange(
     try:
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
-        found = {name.lower(): value.strip() for name, value in _HEADER.findall(head)}
-        is_last = b"close" in found.pop(b"connection", b"").lower()
-        if not head.startswith(b"HTTP/1.1 206") or found != expected:
+        headers = {name.lower(): value.strip() for name, value in _HEADER.findall(head)}
+        is_last = b"close" in headers.pop(b"connection", b"").lower()
+        if not head.startswith(b"HTTP/1.1 206") or headers != expected:
             raise OddAnswerError(f"HTTP {head[9:12].decode('ascii', 'replace')}")
         body = await reader.readexactly(int(expected[b"content-length"]))
         stays_open = not is_last

@@ -128,10 +128,10 @@ def _left(timeout: float | None) -> float | None:
     until: float | None = getattr(_EXCHANGE, "until", None)
     if until is None:
         return timeout
-    left = until - time.monotonic()
-    if left <= 0:
+    remaining_s = until - time.monotonic()
+    if remaining_s <= 0:
         raise httpcore.ReadTimeout("the request ran out of time")
-    return left if timeout is None else min(left, timeout)
+    return remaining_s if timeout is None else min(remaining_s, timeout)
 
 
 class _Backend(httpcore.SyncBackend):
