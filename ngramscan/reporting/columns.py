@@ -33,14 +33,14 @@ def to_columns(
     `shares` names, are in percent. In a column of exceptions (`n_unknown`) a cell is empty for
     none.
     """
-    found = {}
+    columns = {}
     for name_or_pair in names:
         if isinstance(name_or_pair, str):
             heading, name = name_or_pair.replace("_", " "), name_or_pair
         else:
             heading, name = name_or_pair
-        found[heading] = _cells(rows, name, name in shares) if rows else []
-    return found
+        columns[heading] = _cells(rows, name, name in shares) if rows else []
+    return columns
 
 
 def _cells(rows: Sequence[Any], name: str, is_share: bool) -> list[str]:

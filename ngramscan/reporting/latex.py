@@ -82,8 +82,8 @@ class PaperTable:
             is_same_group = groups == [*above[:-1]]
             if above and not is_same_group:
                 yield "\\addlinespace\n"
-            shown = ["" for _ in groups] if is_same_group else groups
-            cells = [escape(text) for text in (*shown, name)]
+            group_cells = ["" for _ in groups] if is_same_group else groups
+            cells = [escape(text) for text in (*group_cells, name)]
             yield f"{_line([*cells, *numbers])}\n"
             above = names
 

@@ -67,16 +67,26 @@ def print_columns(console: Console, columns: Columns, layout: Layout, note: str 
 
     A note is printed right below the table.
     """
-    known = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
-    shown = {name: cells for name, cells in known.items() if not cells or {*cells} - {"", UNKNOWN}}
-    texts = [name for name in [*columns][: layout.texts] if name in shown]
-    same = [name for name in texts if len(shown[name]) > 1 and len({*shown[name]}) == 1]
-    constant = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
+    printable_columns = {
+        name: [visible_line(text) for text in cells] for name, cells in columns.items()
+    }
+    filled_columns = {
+        name: cells
+        for name, cells in printable_columns.items()
+        if not cells or {*cells} - {"", UNKNOWN}
+    }
+    texts = [name for name in [*columns][: layout.texts] if name in filled_columns]
+    same = [
+        name
+        for name in texts
+        if len(filled_columns[name]) > 1 and len({*filled_columns[name]}) == 1
+    ]
+    constant = [f"{_heading(name)} {filled_columns.pop(name)[0]}" for name in same]
     if headline := " · ".join(filter(None, [layout.title, *constant])):
         print_line(console, headline, "bold")
-    texts = [name for name in texts if name in shown]
-    groups = [name for name in [*columns][: layout.headings] if name in shown]
-    table = _Table(shown, texts=texts, groups=groups, layout=layout, room=console.width)
+    texts = [name for name in texts if name in filled_columns]
+    groups = [name for name in [*columns][: layout.headings] if name in filled_columns]
+    table = _Table(filled_columns, texts=texts, groups=groups, layout=layout, room=console.width)
     left_out = table.leave_out()
     for number, widths in enumerate(table.blocks()):
         if number:
@@ -116,8 +126,8 @@ class _Table:
         is_wide = sum(width + _GAP for width in self.natural.values()) > room
         rows = max(map(len, columns.values()), default=0)
         self.has_headings = is_wide and bool(groups) and self._distinct(groups) < rows
-        kept = [name for name in columns if name not in groups or not self.has_headings]
-        self.widths = {name: self._least_width(name) for name in kept}
+        names = [name for name in columns if name not in groups or not self.has_headings]
+        self.widths = {name: self._least_width(name) for name in names}
 
     def _heading(self, name: str) -> str:
         return visible_line(name) if name in self.layout.names else _heading(name)

@@ -85,10 +85,10 @@ class Notebook(Progress):
         self._shown_at, self._line = now, line
 
     def _describe(self, unit: str, done: int) -> str:
-        total, shown = self._total.get(unit, 0), short_amount(done, unit)
+        total, progress = self._total.get(unit, 0), short_amount(done, unit)
         if total >= done:
-            shown += f" of {short_amount(total, unit)}"
-        return shown if unit.startswith("bytes") else f"{shown} {unit}"
+            progress += f" of {short_amount(total, unit)}"
+        return progress if unit.startswith("bytes") else f"{progress} {unit}"
 
 
 def notebook() -> Notebook | None:

@@ -50,25 +50,25 @@ def sidecar_of(path: Path) -> Path:
 
 def typed_command(context: click.Context, typed: Iterable[str]) -> str:
     """Return a command line as it was typed, after the variables that gave it values."""
-    found = [
+    assignments = [
         f"{option.envvar}={shlex.quote(option.resolve_envvar_value(context) or '')}"
         for option in context.command.params
         if context.get_parameter_source(str(option.name)) is ParameterSource.ENVIRONMENT
         and not _SECRET_VARIABLE.search(str(option.envvar))
     ]
     program = context.find_root().info_name or ""
-    return without_secrets(" ".join([*found, program, shlex.join(typed)]))
+    return without_secrets(" ".join([*assignments, program, shlex.join(typed)]))
 
 
-def python_call(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+def python_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     """Return a call in Python with what was given; a data frame is only named."""
-    shown: list[str] = []
-    known = signature_of(function).parameters
-    for name, value in given.items():
-        is_several = known[name].kind is inspect.Parameter.VAR_POSITIONAL
-        shown += map(_shown, value) if is_several else [f"{name}={_shown(value)}"]
+    texts: list[str] = []
+    parameters = signature_of(function).parameters
+    for name, value in arguments.items():
+        is_several = parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        texts += map(_shown, value) if is_several else [f"{name}={_shown(value)}"]
     package = function.__module__.partition(".")[0]
-    return without_secrets(f"{package}.{function.__name__}({', '.join(shown)})")
+    return without_secrets(f"{package}.{function.__name__}({', '.join(texts)})")
 
 
 def _shown(value: object) -> str:

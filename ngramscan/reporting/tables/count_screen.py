@@ -47,9 +47,9 @@ def _screen(counting: CountResult, totals: Sequence[Total]) -> Screen:
     rows = [record_of(row) for row in counting.rows]
     sums = [record_of(total) for total in totals]
     indexes = [name for name in counting.sizes if any(row["index"] == name for row in rows)]
-    asked = [query.text for query in counting.queries]
+    phrases = [query.text for query in counting.queries]
     notes = parts.describe_notes(counting.rows, counting.notes)
-    notes += parts.describe_lost_phrases(counting.missing, asked, counting.rows)
+    notes += parts.describe_lost_phrases(counting.missing, phrases, counting.rows)
     if not sums:  # their table names the corpora without counts
         notes += parts.describe_lost_indexes(counting.rows, counting.sizes)
 

@@ -66,15 +66,15 @@ def _table(rows: Sequence[Any], measure: _Measure, sizes: Mapping[str, str]) -> 
     names = ("method", "tier", "pattern") if any(row.method for row in rows) else ("pattern",)
     rated = [row.index for row in rows if measure.has_rate(row)]
     groups: dict[str, list[str]] = {}
-    shown: list[tuple[str, _Show]] = []
+    number_columns: list[tuple[str, _Show]] = []
     if len(indexes) == 1:
-        known = {
+        show_by_heading = {
             heading: show
             for heading, show in measure.alone.items()
             if any(show(row) != amount(None) for row in rows)
         }
-        groups = {"": [*known]}
-        shown = [(indexes[0], show) for show in known.values()]
+        groups = {"": [*show_by_heading]}
+        number_columns = [(indexes[0], show) for show in show_by_heading.values()]
     else:
         of_groups = {
             measure.rate: [index for index in indexes if index in rated],
@@ -83,13 +83,19 @@ def _table(rows: Sequence[Any], measure: _Measure, sizes: Mapping[str, str]) -> 
         for (heading, show), members in of_groups.items():
             if members:
                 groups[heading] = [alias_of(index) for index in members]
-                shown += [(index, show) for index in members]
+                number_columns += [(index, show) for index in members]
     lines = [
-        (key[-len(names) :], [show(of[index]) if index in of else "--" for index, show in shown])
-        for key, of in cells.items()
+        (
+            key[-len(names) :],
+            [
+                show(row_by_index[index]) if index in row_by_index else "--"
+                for index, show in number_columns
+            ],
+        )
+        for key, row_by_index in cells.items()
     ]
-    told = [f"{index}: {sizes[index]}" for index in indexes if index in sizes]
-    return PaperTable([*measure.comments, *told], names, groups, lines)
+    size_comments = [f"{index}: {sizes[index]}" for index in indexes if index in sizes]
+    return PaperTable([*measure.comments, *size_comments], names, groups, lines)
 
 
 # Occurrences

@@ -101,15 +101,15 @@ def describe_shared_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
 
 def describe_lost_indexes(rows: Sequence[Any], sizes: Mapping[str, IndexSize]) -> list[str]:
     """Return which indexes have no row, a line each."""
-    found = {row.index for row in rows}
-    return [f"no counts are known in {index}" for index in sizes if index not in found]
+    counted_indexes = {row.index for row in rows}
+    return [f"no counts are known in {index}" for index in sizes if index not in counted_indexes]
 
 
 def describe_lost_phrases(
-    missing: Iterable[QueryFailure], asked: Iterable[str], rows: Sequence[Any]
+    missing: Iterable[QueryFailure], phrases: Iterable[str], rows: Sequence[Any]
 ) -> list[str]:
     """Return how many phrases have no row in any index, if some have one."""
-    failed = {failure.query for failure in missing} & {*asked}
+    failed = {failure.query for failure in missing} & {*phrases}
     failed -= {row.pattern for row in rows}
     if not failed or not rows:
         return []
@@ -211,11 +211,11 @@ def print_totals(
 
     The kinds have a column if there are totals of single kinds beside those of a whole list.
     """
-    found = [total for total in totals if total.statistic in statistics.values()]
-    if not found:
+    printed_totals = [total for total in totals if total.statistic in statistics.values()]
+    if not printed_totals:
         return
-    groups = group_by(found, "tiers", "method", "versus", "kind")
-    is_pair = found[0].versus is not None
+    groups = group_by(printed_totals, "tiers", "method", "versus", "kind")
+    is_pair = printed_totals[0].versus is not None
     columns = {
         "methods" if is_pair else "method": [
             f"{method} : {versus}" if versus else method for _, method, versus, _ in groups
