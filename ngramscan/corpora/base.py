@@ -57,6 +57,10 @@ class CorpusFile:
         return self.address or self.path
 
 
+FileOrPath = CorpusFile | str
+"""A file, or only the path of one whose name says no format."""
+
+
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:
     """Return a file on disk with its size and times; None if it is not a regular file."""
     try:

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from ngramscan.corpora.base import (
     CHANGED,
     CorpusFile,
+    FileOrPath,
     Format,
     describe_skipped,
     listed_file,
@@ -52,9 +53,7 @@ _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three l
 _HEAD_BYTES = 64  # enough to tell the formats and encodings apart
 _WINDOW_LOOK_BYTES = 1_000_000
 """Smaller files of zstd are not opened to learn their windows: there may be many."""
-_Found = tuple[list[CorpusFile], list[str]]
-_Named = CorpusFile | str
-"""A file, or only the path of one whose name says no format."""
+_FilesAndNotices = tuple[list[CorpusFile], list[str]]
 
 
 def find_files(
@@ -62,7 +61,7 @@ def find_files(
     exclude: Iterable[str] = (),
     form: Format | None = None,
     skip_unknown: bool = False,
-) -> _Found:
+) -> _FilesAndNotices:
     """Return the files of a location, and notices about them.
 
     A location is a path, folder or glob; a URL, or a glob of URLs; a `.paths` file, or `@` and the
@@ -98,7 +97,7 @@ def find_files(
     return files, [f"scan:{name}: {notice}" for notice in notices]
 
 
-def _without_extras(files: list[_Named]) -> tuple[list[_Named], list[str]]:
+def _without_extras(files: list[FileOrPath]) -> tuple[list[FileOrPath], list[str]]:
     """Return files without those that describe a saved dataset or were left there by computing."""
     paths = [file if isinstance(file, str) else file.path for file in files]
     extras, caches = dataset_extras(paths)
@@ -145,7 +144,7 @@ def _why_none(location: str, has_files: bool) -> Text:
     return missing(path, _FORMS)
 
 
-def _open_stream(path: str, form: Format | None) -> _Found:
+def _open_stream(path: str, form: Format | None) -> _FilesAndNotices:
     """Return a pipe as the one file of a corpus; its first bytes say the format."""
     name, skipped = name_of(path), Counter[str]()
     head, chunks = _start_of(stream_chunks(path, skipped))
@@ -195,7 +194,7 @@ def refuse_changed(file: CorpusFile) -> None:
         raise CorpusError(file.path, CHANGED)
 
 
-def _local(location: str, form: Format | None) -> tuple[list[_Named], list[str]]:
+def _local(location: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
     path = Path(location).expanduser()
     notices: list[str] = []
     if path.is_dir():
@@ -210,7 +209,7 @@ def _local(location: str, form: Format | None) -> tuple[list[_Named], list[str]]
     return [_local_named(path, form or format_of(path)) for path in paths], notices
 
 
-def _local_named(path: str, form: Format | None) -> _Named:
+def _local_named(path: str, form: Format | None) -> FileOrPath:
     """Return a file; a link to nothing is one too, so that reading it is an error."""
     if form is None:
         return path
@@ -220,7 +219,7 @@ def _local_named(path: str, form: Format | None) -> _Named:
     return CorpusFile(path, form) if is_missing else path
 
 
-def _remote(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
+def _remote(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
     if not is_http(url):
         return _on_store(url, form)
     from ngramscan.corpora.web_files import find_web_files  # slow to import
@@ -247,7 +246,7 @@ def _is_unknown(file: CorpusFile) -> bool:
     return file.size is None and not file.stamp and is_http(file.location)
 
 
-def _on_store(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
+def _on_store(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
     system, folder = open_store(url)
     hidden: list[str] = []
     try:
@@ -271,14 +270,14 @@ def _on_store(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
     return files, list(left_out("hidden files", list(filter(format_of, hidden))))
 
 
-def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:
+def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> FileOrPath:
     name = str(info["name"])
     path = name if is_remote(name) else str(system.unstrip_protocol(name))
     form = form or format_of(path)
     return CorpusFile(path, form, info.get("size"), version_of(info)) if form else path
 
 
-def _listed(path: str, stated_form: Format | None) -> list[_Named]:
+def _listed(path: str, stated_form: Format | None) -> list[FileOrPath]:
     """Return the files of a list; sizes of files on disk only, as a request each is too slow."""
     names = _read_list(path)
     root = _root(path, names)
@@ -286,7 +285,7 @@ def _listed(path: str, stated_form: Format | None) -> list[_Named]:
     if len(set(paths)) < len(paths):
         twice = next(name for name in paths if paths.count(name) > 1)
         raise InputError(web_path(path), f"it lists {web_path(twice)} twice")
-    files: list[_Named] = []
+    files: list[FileOrPath] = []
     for name in paths:
         form = stated_form or format_of(web_path(name))
         if form is None:
