@@ -50,10 +50,10 @@ _MOST_SAMPLES, _SAMPLE_BYTES = 16, 4096
 """Pieces, and bytes of each, by which a file without tag and date is known again."""
 
 T = TypeVar("T")
-Key = tuple[RemoteFile, int, int]
+RangeKey = tuple[RemoteFile, int, int]
 """File, start, stop."""
-Reading = bytes | asyncio.Future[bytes]
-"""Bytes that are known, or under way."""
+BytesOrFuture = bytes | asyncio.Future[bytes]
+"""Bytes, or the future of those that are under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +93,9 @@ class Ranges:
         """Files that were opened, and of which the cache on disk had another version."""
         self._slots = asyncio.Semaphore(_most_at_once(options.concurrency))
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
-        self._under_way: dict[Key, asyncio.Future[bytes]] = {}
+        self._under_way: dict[RangeKey, asyncio.Future[bytes]] = {}
         # The least recently used first; the oldest key of a dict takes ever longer to find.
-        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._kept: OrderedDict[RangeKey, bytes] = OrderedDict()
         self._kept_bytes = 0
         self.pages: list[str] = []
         """Files for which a server sent an HTML page instead, as if they were there."""
@@ -179,7 +179,7 @@ class Ranges:
         reads = [self.start(file, at, min(at + PIECE_BYTES, stop)) for at in starts]
         return b"".join([await finished(read) for read in reads])
 
-    def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
+    def start(self, file: RemoteFile, start: int, stop: int) -> BytesOrFuture:
         """Start to read a piece of at most a megabyte, on the loop; `finished` waits for it."""
         if not 0 <= start <= stop <= file.size:
             raise ValueError(f"{file.url}: bytes {start} to {stop} of {file.size}")
@@ -244,14 +244,14 @@ class Ranges:
         if self._disk and isinstance(error, IndexChangedError):
             self._disk.forget(file)
 
-    def _recall(self, key: Key) -> bytes | None:
+    def _recall(self, key: RangeKey) -> bytes | None:
         if (content := self._kept.get(key)) is not None:
             self._kept.move_to_end(key)
         elif self._disk and (content := self._disk.get(*key)) is not None:
             self._keep(key, content)
         return content
 
-    def _keep(self, key: Key, content: bytes) -> None:
+    def _keep(self, key: RangeKey, content: bytes) -> None:
         if len(content) >= PIECE_BYTES:  # parts of tables, which who reads them keeps
             return
         self._kept[key] = content
@@ -364,7 +364,7 @@ class Ranges:
         self.close()
 
 
-async def finished(reading: Reading) -> bytes:
+async def finished(reading: BytesOrFuture) -> bytes:
     """Return the bytes of a reading when they are there."""
     # Whoever stops waiting must not stop it for others.
     return reading if isinstance(reading, bytes) else await asyncio.shield(reading)
