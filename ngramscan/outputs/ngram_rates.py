@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.outputs.ngrams import Ngrams
 from ngramscan.outputs.presence import Sides
-from ngramscan.outputs.tokens import AnyIntegers, Flags, Floats, Ints, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Booleans, Floats, Ints, runs_of
 
 
 def frequencies(
@@ -70,7 +70,7 @@ class _Runs:
     """Occurrences of n-grams by text; arrays with two rows are by side, the method's first."""
 
     def __init__(
-        self, starts: Ints, *, texts: AnyIntegers, counts: Ints, sizes: Floats, is_own: Flags
+        self, starts: Ints, *, texts: AnyIntegers, counts: Ints, sizes: Floats, is_own: Booleans
     ) -> None:
         self.starts, self.lengths = starts, np.diff(starts, append=counts.size)
         self.counts = counts.astype(np.float64)
