@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from ngramscan.reporting.layout import (
-    Columns,
+    CellColumns,
     Layout,
     cell,
     percent,
@@ -61,7 +61,7 @@ def _cells(rows: Sequence[Any], name: str, is_share: bool) -> list[str]:
 def print_pooled(
     console: Any,
     rows: Iterable[Any],
-    columns: Callable[[list[Any]], Columns],
+    columns: Callable[[list[Any]], CellColumns],
     layout: Layout,
     notes: Sequence[str] = (),
 ) -> None:
@@ -85,7 +85,7 @@ def _breadth(row: Any) -> int:
     return [row.model, getattr(row, "dataset", None)].count(ALL)
 
 
-def for_paper(columns: Columns) -> tuple[list[Any], type]:
+def for_paper(columns: CellColumns) -> tuple[list[Any], type]:
     """Return the columns of a table as rows, with their type, for LaTeX."""
     columns = {name: cells for name, cells in columns.items() if name != "group" or any(cells)}
     fields = [(name.replace(" ", "_"), str) for name in columns]

@@ -28,7 +28,7 @@ _WORD = re.compile(r"\s*(?:\[[\d.,eE+∞ -]+\]|\S)+")
 """A word with the blanks before it; an interval is one."""
 _PART = re.compile(r"[^/:_.=@-]*[/:_.=@-]*")
 """A part of a name, with the signs that end it."""
-Columns = Mapping[str, Sequence[str]]
+CellColumns = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
     print_columns(console, columns, Layout(len(texts), frozenset(texts[1:]), optional))
 
 
-def print_columns(console: Console, columns: Columns, layout: Layout, note: str = "") -> None:
+def print_columns(console: Console, columns: CellColumns, layout: Layout, note: str = "") -> None:
     """Print columns: those without any value never, optional ones where there is room.
 
     A note is printed right below the table.
@@ -86,7 +86,9 @@ def print_columns(console: Console, columns: Columns, layout: Layout, note: str 
         print_line(console, headline, "bold")
     texts = [name for name in texts if name in filled_columns]
     groups = [name for name in [*columns][: layout.headings] if name in filled_columns]
-    table = _Table(filled_columns, texts=texts, groups=groups, layout=layout, room=console.width)
+    table = _PrintedTable(
+        filled_columns, texts=texts, groups=groups, layout=layout, room=console.width
+    )
     left_out = table.leave_out()
     for number, widths in enumerate(table.blocks()):
         if number:
@@ -111,11 +113,17 @@ def _heading(name: str) -> str:
     return visible_line(" ".join(name.replace("_", " ").split()))
 
 
-class _Table:
+class _PrintedTable:
     """Columns, and the least widths of those that are shown."""
 
     def __init__(
-        self, columns: Columns, *, texts: list[str], groups: list[str], layout: Layout, room: int
+        self,
+        columns: CellColumns,
+        *,
+        texts: list[str],
+        groups: list[str],
+        layout: Layout,
+        room: int,
     ) -> None:
         self.columns, self.texts, self.groups = columns, texts, groups
         self.layout, self.room = layout, room

@@ -22,7 +22,7 @@ from ngramscan.progress import visible_line
 from ngramscan.reading.streams import refuse_impossible
 from ngramscan.reading.surrogates import find_half
 from ngramscan.reporting.completion import offered
-from ngramscan.reporting.overwriting import Named, is_output, refuse_overwriting
+from ngramscan.reporting.overwriting import OutputPath, is_output, refuse_overwriting
 from ngramscan.reporting.rows import Target, choose_target
 from ngramscan.reporting.signatures import (
     helps_of,
@@ -148,7 +148,7 @@ def _variable(name: str, option: Option, flags: Sequence[str], module: str) -> s
     return option.envvar
 
 
-class Text(click.types.StringParamType):
+class TextType(click.types.StringParamType):
     """A text; an environment variable has several with commas between them."""
 
     envvar_list_splitter = ","
@@ -325,7 +325,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if Path in types:
         return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
-        return Text(option.is_spec, option.is_verbatim)
+        return TextType(option.is_spec, option.is_verbatim)
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
     limits: Any = (least, most, option.over is not None, option.under is not None)
@@ -405,14 +405,14 @@ def check_written(
     Raise an InputError where two name the same file to write, one names a file that is read, one
     names stdout, or a file of rows or a figure can't be written.
     """
-    written = [Named("output", output)] if output and str(output) != "-" else []
+    written = [OutputPath("output", output)] if output and str(output) != "-" else []
     for name, hint in hints_of(function).items():
         value = values.get(name) if is_output(name, hint) else None
         if not value or (option_of(hint).may_be_stdout and str(value) == "-"):
             continue
         if str(value) == "-":
             raise InputError(OptionUse(name, "-"), "it can't be stdout; expected a path")
-        written.append(Named(name, Path(value), option_of(hint).is_folder))
+        written.append(OutputPath(name, Path(value), option_of(hint).is_folder))
     refuse_overwriting(function, values, written, settings.get("has_sidecar", False))
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import

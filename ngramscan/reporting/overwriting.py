@@ -36,8 +36,8 @@ _JOURNAL_ENDS = ("-wal", "-shm")
 """The files that SQLite has beside its own."""
 
 
-class Named(NamedTuple):
-    """A path, and the option or argument that names it."""
+class OutputPath(NamedTuple):
+    """A path that is written, and the option or argument that names it."""
 
     option: str
     path: Path
@@ -76,7 +76,7 @@ def is_input(name: str, hint: Any) -> bool:
 def refuse_overwriting(
     function: Callable[..., Any],
     values: Mapping[str, Any],
-    written: Iterable[Named],
+    written: Iterable[OutputPath],
     has_sidecar: bool = False,
 ) -> None:
     """Raise an InputError where two outputs are one file, or an output is also an input.
@@ -87,7 +87,7 @@ def refuse_overwriting(
         The function of a command.
     values : mapping
         What is given for its parameters.
-    written : iterable of Named
+    written : iterable of OutputPath
         The outputs.
     has_sidecar : bool
         Whether records of how rows were made are written beside them.
@@ -106,7 +106,7 @@ def refuse_overwriting(
 
 
 def _refuse_input(
-    source: Input, outputs: Sequence[Named], identities: Mapping[tuple[int, int], Named]
+    source: Input, outputs: Sequence[OutputPath], identities: Mapping[tuple[int, int], OutputPath]
 ) -> None:
     """Raise an InputError for an output that an option or argument reads, or would read.
 
@@ -128,22 +128,22 @@ def _refuse_input(
                 _refuse(output_there, source, ", with the files around it; name a file elsewhere")
 
 
-def _refuse(output: Named, source: Input, cure: str) -> NoReturn:
+def _refuse(output: OutputPath, source: Input, cure: str) -> NoReturn:
     problem = "the command also reads it, by " + OptionUse(source.option) + cure
     raise InputError(OptionUse(output.option, output.path), problem)
 
 
-def _with_companions(written: Iterable[Named], has_sidecar: bool) -> Iterator[Named]:
+def _with_companions(written: Iterable[OutputPath], has_sidecar: bool) -> Iterator[OutputPath]:
     for output in written:
         yield output
         if output.option == _JOURNAL:
             for end in _JOURNAL_ENDS:
-                yield Named(output.option, output.path.with_name(output.path.name + end))
+                yield OutputPath(output.option, output.path.with_name(output.path.name + end))
         elif has_sidecar and output.path.name:
-            yield Named(output.option, sidecar_of(output.path))
+            yield OutputPath(output.option, sidecar_of(output.path))
 
 
-def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
+def _refuse_two_outputs(outputs: Iterable[OutputPath]) -> None:
     first_by_file: dict[object, str] = {}
     for option, path, _ in outputs:
         for key in filter(None, (_place(path), _identity(path))):
@@ -153,7 +153,7 @@ def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
                 raise InputError(OptionUse(option, path), problem)
 
 
-def _refuse_own_files(outputs: Iterable[Named]) -> None:
+def _refuse_own_files(outputs: Iterable[OutputPath]) -> None:
     """Refuse to overwrite what commands read unasked: kept replies, fetched and shipped data."""
     cache = _place(user_cache_path("ngramscan"))
     packages = [_place(folder) for folder in own_folders()]

@@ -40,7 +40,7 @@ from ngramscan.reporting.options import (
     Choice,
     FilePath,
     ShownOption,
-    Text,
+    TextType,
     check_written,
     flags_of,
     parameters,
@@ -262,7 +262,7 @@ _FORMAT = ShownOption(
 )
 _SORT = ShownOption(
     ["--sort"],
-    type=Text(),
+    type=TextType(),
     metavar="COLUMN",
     shell_complete=offered,
     help="Sort the rows by a column; by -COLUMN in descending order.",
