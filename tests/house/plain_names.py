@@ -37,11 +37,14 @@ MOST_BARE_NAMES = {"evalcore": 0, "ngramscan": 364}
 MOST_SHARED_TYPES = {"evalcore": 0, "ngramscan": 55}
 """How many types of a package may have a name that another module has, too."""
 SHARED_TYPES = {
+    "Booleans": "an array of truth values",
+    "Bytes": "an array of bytes",
     "Floats": "an array of numbers, in every module of statistics",
     "Integers": "an array of whole numbers",
     "PlanRow": "a row of `--plan`, and of `evalcore plan`",
     "Problem": "a problem of a benchmark, and one of an index",
     "Row": "a row of any type",
+    "Words": "an array of words of eight bytes",
 }
 """Names of types that may stand in several modules, and their meaning; at most ten."""
 
