@@ -78,8 +78,8 @@ def split(file: CorpusFile) -> list[Piece]:
 def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the documents of a piece; a CorpusError names a record that can't be read.
 
-    It is also one that the file is no longer what it was when the corpus was opened. That is looked
-    at after each reading, before what was read is used: nothing is a mix of old and new.
+    It is also raised if the file has changed since the corpus was opened. This is checked after
+    each reading, before its batch is used: no result is a mix of old and new content.
     """
     has_any = False
     try:

@@ -194,7 +194,7 @@ class CorpusFormat:
     title: str
     """The name in messages."""
     suffixes: tuple[str, ...]
-    """In small letters; that of a compression may follow."""
+    """In small letters; the suffix of a compression may follow."""
     read: Callable[[Piece, ReadOptions], Iterator[Batch]]
     split: Callable[[CorpusFile], list[Piece]] = as_one_piece
     start: re.Pattern[bytes] | None = None

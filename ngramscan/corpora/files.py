@@ -50,7 +50,7 @@ from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
 
 LISTS = (".paths", ".paths.gz")
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
-_HEAD_BYTES = 64  # enough to tell the formats and encodings apart
+_HEAD_BYTES = 64  # enough to distinguish formats and encodings
 _WINDOW_LOOK_BYTES = 1_000_000
 """Smaller files of zstd are not opened to learn their windows: there may be many."""
 _FilesAndNotices = tuple[list[CorpusFile], list[str]]
@@ -178,7 +178,7 @@ def matches(source: str, globs: Iterable[str]) -> bool:
 
 
 def has_changed(file: CorpusFile) -> bool:
-    """Tell whether a local file is no longer the one that was found, by size, times and inode."""
+    """Tell whether a local file has changed since it was found, by size, times and inode."""
     if not file.status:
         return False
     try:
@@ -189,7 +189,7 @@ def has_changed(file: CorpusFile) -> bool:
 
 
 def refuse_changed(file: CorpusFile) -> None:
-    """Raise a CorpusError where a local file is no longer the one that was found."""
+    """Raise a CorpusError if a local file has changed since it was found."""
     if has_changed(file):
         raise CorpusError(file.path, CHANGED)
 
@@ -229,9 +229,9 @@ def _remote(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]
 
 
 def identified(files: Sequence[CorpusFile]) -> list[CorpusFile]:
-    """Return files with what tells their contents apart, where their servers say it.
+    """Return files with the stamps of their contents, if their servers send any.
 
-    Files of a list on the web are looked at for this, since they were not asked for yet.
+    Files of a list on the web are requested for this, since nothing has requested them yet.
     """
     unknown = {file.location: file for file in files if _is_unknown(file)}
     if not unknown:

@@ -59,7 +59,7 @@ class _CsvRows:
             raise CorpusError(place, "not UTF-8") from error
 
     def some(self, most: int) -> list[list[str]]:
-        """Return the next rows, at most so many."""
+        """Return the next rows, `most` of them at most."""
         rows: list[list[str]] = []
         while len(rows) < most and (row := self.next()) is not None:
             rows.append(row)
@@ -83,7 +83,7 @@ class _NeededColumns:
         self._source = next(sources, None) if options.needs_sources else None
 
     def batch(self, rows: Sequence[Sequence[str]], before: int, consumed: int) -> Batch:
-        """Return the documents of some rows, with so many rows before them."""
+        """Return the documents of some rows; `before` is the number of rows before them."""
         for number, row in enumerate(rows, before + 1):
             if len(row) != self._width:
                 problem = f"it has {len(row)} cells, and the header has {self._width}"

@@ -101,7 +101,7 @@ def _log_ratios(runs: _Runs, level: float) -> Floats:
     """Return binary logarithms of the ratios of rates, and their limits, with problems as clusters.
 
     Half an occurrence is added to each side, so that an absent n-gram has a logarithm, and half to
-    its variance. The variance of a rate is that of a ratio estimate over problems.
+    its variance. A rate has the variance of a ratio estimate over problems.
     Sources: Hardie 2014, cass.lancs.ac.uk/log-ratio-an-informal-introduction (log ratio); Cochran
     1977, Sampling Techniques, 6.3 (ratio estimate); Welch 1947, doi:10.1093/biomet/34.1-2.28
     (degrees of freedom, from the problems that have the n-gram).

@@ -116,8 +116,8 @@ def rate_ratio(values: Ints, is_own: Booleans, clusters: Ints, level: float = LE
 
     `values` are occurrences in each output, or 0 and 1; `clusters` are the problems. Where a sum is
     zero, a half is added to both. The interval is one of *t* on the log scale, from the linearised
-    variance between problems. The variance is at least that of as many independent counts: outputs
-    in which nothing occurs do not vary, and yet prove nothing.
+    variance between problems. The variance is never less than with as many independent counts:
+    outputs in which nothing occurs do not vary, and yet prove nothing.
 
     Sources: Cochran 1977, Sampling Techniques, chapter 6 (linearised variance of ratios); Walter
     1975, doi:10.1093/biomet/62.2.371 (halves).

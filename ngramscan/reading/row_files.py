@@ -74,7 +74,7 @@ def read_table(table: Table) -> PlacedRows:
 
 
 def has_rows(path: str | Path) -> bool:
-    """Tell whether the name of a file is that of a table."""
+    """Tell whether a file is a table, by its name."""
     return unpacked_path(path).suffix.lower() in _READERS
 
 
@@ -193,7 +193,7 @@ def _json(name: str, content: bytes) -> PlacedRows:
 
 
 def is_json_list(content: bytes) -> bool:
-    """Tell whether a content, of which the beginning is enough, is a JSON list, not JSON lines."""
+    """Tell whether a content is a JSON list, not JSON lines; its beginning is enough."""
     return bool(_BEGIN[".json"].match(content.removeprefix(codecs.BOM_UTF8).lstrip()))
 
 

@@ -200,7 +200,7 @@ class _UnpackedFile(io.RawIOBase):
 
 
 def open_unpacked(path: object) -> io.BufferedReader:
-    """Open an input to read its decompressed bytes, of which only a part may be needed."""
+    """Open an input to read its decompressed bytes, or only some of them."""
     return io.BufferedReader(_UnpackedFile(path), _READ_BYTES)
 
 

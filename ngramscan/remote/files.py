@@ -80,7 +80,7 @@ class RemoteFile:
 
     @property
     def stamp(self) -> str:
-        """A text that tells this content from any other of this size; empty: there is none."""
+        """A text that other contents of this size do not have; empty if no such text is known."""
         return "" if self.is_recent else self.etag
 
 
@@ -116,7 +116,7 @@ class Source:
         )
 
     async def open(self, url: str, needs_parts: bool = True) -> RemoteFile:
-        """Return a file with its head; a NoFileError: there is none.
+        """Return a file with its head; raise a NoFileError if there is none.
 
         Where the server can't send parts of it, this is an error too if it `needs_parts`.
         """

@@ -1,8 +1,8 @@
 """Parts of remote files: many small reads at once, each asked for once, checked and kept.
 
-A query is a chain of small reads of which each needs the one before, and hundreds of chains run at
-once. So reads of one turn of the event loop are merged into requests. Pieces are kept under their
-exact bounds: an index is read in pieces that always have the same.
+A query is a chain of small reads, each of which needs the previous one, and hundreds of chains run
+at once. So reads of one turn of the event loop are merged into requests. Pieces are kept under
+their exact bounds: an index is read in pieces that always have the same.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ PIECE_BYTES = 1 << 20
 _OTHER_FILES = 40
 """Descriptors for everything else: the journal, and libraries that are loaded late."""
 _ENTRY_BYTES = 400
-"""Memory of a piece besides its bytes."""
+"""Memory of a piece in addition to its bytes."""
 _MOST_SAMPLES, _SAMPLE_BYTES = 16, 4096
-"""Pieces, and bytes of each, by which a file without tag and date is known again."""
+"""Pieces, and bytes of each, by which a file without tag and date is recognized."""
 
 T = TypeVar("T")
 RangeKey = tuple[RemoteFile, int, int]
@@ -90,7 +90,7 @@ class Ranges:
         self.requests = self.bytes = self.hits = 0
         """Requests sent, bytes received, and reads that needed no request."""
         self.changed: list[str] = []
-        """Files that were opened, and of which the cache on disk had another version."""
+        """Files that were opened and have another version in the cache on disk."""
         self._slots = asyncio.Semaphore(_most_at_once(options.concurrency))
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
         self._under_way: dict[RangeKey, asyncio.Future[bytes]] = {}
@@ -123,7 +123,7 @@ class Ranges:
             future.cancel()
 
     async def open(self, url: str) -> RemoteFile | None:
-        """Return a file as it is now; None: there is none."""
+        """Return a file as it is now; None if there is none."""
         try:
             file = await self._patiently(shown(url), lambda: self._source.open(url))
         except NoFileError as error:
@@ -135,7 +135,7 @@ class Ranges:
         return file
 
     async def require(self, url: str, needs_parts: bool = True) -> RemoteFile:
-        """Return a file as it is now; a NoFileError: there is none."""
+        """Return a file as it is now; raise a NoFileError if there is none."""
         return await self._patiently(shown(url), lambda: self._source.open(url, needs_parts))
 
     def read_through(self, url: str, stamp: str = "", is_page: bool = False) -> Generator[bytes]:
@@ -158,7 +158,7 @@ class Ranges:
             self.run(self.check_unmarked())
 
     async def check_unmarked(self) -> None:
-        """Raise an IndexChangedError if a file without tag and date is no longer what was read.
+        """Raise an IndexChangedError if a file without tag and date has changed since it was read.
 
         Its size, its first bytes, and some pieces that were read are compared.
         """
@@ -197,7 +197,7 @@ class Ranges:
         return future
 
     async def read_whole(self, url: str, most: int) -> bytes | None:
-        """Return the content of a file of at most so many bytes; None: there is none."""
+        """Return the content of a file of at most `most` bytes; None if there is no such file."""
         file = await self.open(url)
         if file is None:
             return None

@@ -34,7 +34,7 @@ _PROXY_SCHEMES = {"http", "https"}
 
 
 def proxy_for(scheme: str, host: str | None, port: int | None = None) -> str | None:
-    """Return the proxy for a host that the environment names; None: there is none.
+    """Return the proxy for a host that the environment names; None if it names none.
 
     An InputError says that it is of a kind that can't be used.
     """
@@ -124,7 +124,7 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 
 def _shorten(timeout: float | None) -> float | None:
-    """Return how long one step may take, by its own timeout and that of the exchange."""
+    """Return how long one step may take: its timeout, or the time that the exchange has left."""
     until: float | None = getattr(_EXCHANGE, "until", None)
     if until is None:
         return timeout

@@ -21,7 +21,7 @@ from ngramscan.rows import columns_of
 
 Row = TypeVar("Row")
 ALL = "all"
-"""Stands in place of a name: all of them together."""
+"""Stands for all names together."""
 
 
 def to_columns(
@@ -67,7 +67,7 @@ def print_pooled(
 ) -> None:
     """Print a table of rows, if there are any; those of all models or datasets come first.
 
-    `notes` are the names by which notes of rows are told apart, if notes are printed.
+    `notes` are the columns that say which row a printed note is about; empty: print no notes.
     """
     if ordered := pooled_first(rows):
         ends = [_breadth(row) != _breadth(other) for row, other in pairwise(ordered)]

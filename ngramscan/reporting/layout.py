@@ -157,11 +157,11 @@ class _PrintedTable:
         return sum(self.widths[name] + _GAP for name in names) - self.room
 
     def _distinct(self, names: Sequence[str]) -> int:
-        """Return how many rows the cells of some columns tell apart."""
+        """Return how many rows differ in some columns."""
         return len({*zip(*(self.columns[name] for name in names), strict=True)})
 
     def leave_out(self) -> list[str]:
-        """Take away optional columns that have no room, but none that rows are told apart by."""
+        """Take away optional columns that have no room, unless rows would look the same."""
         left_out = []
         for name in (*self.layout.extra, *self.layout.optional):
             others = [text for text in self.texts if text != name]
@@ -176,7 +176,7 @@ class _PrintedTable:
     def blocks(self) -> Iterator[dict[str, int]]:
         """Yield the columns of each block and their widths; each begins with those of the names.
 
-        The names are the first texts, as many as tell apart all rows that can be told apart.
+        The names are the first text columns, as few as suffice to distinguish all rows that differ.
         """
         texts, n_distinct = self.texts, self._distinct(self.texts)
         needed = (n for n in range(1, len(texts)) if self._distinct(texts[:n]) == n_distinct)

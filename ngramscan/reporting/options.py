@@ -195,7 +195,7 @@ class _Number(click.ParamType[Any]):
     plain: click.ParamType[Any]
     """Reads the number, whatever its range."""
     min: Any
-    """The limits are None where there is none."""
+    """Limits are None if the range has none."""
     max: Any
     min_open: bool
     max_open: bool
@@ -359,7 +359,7 @@ def checked(option: click.Parameter, value: Any) -> Any:
 
 def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -> Any:
     try:
-        return kind.convert(str(item), option, None)  # as typed: 1.5 is no integer
+        return kind.convert(str(item), option, None)  # as typed: 1.5 is not an integer
     except click.UsageError as error:
         if isinstance(kind, click.Choice):  # whose own message has them in lower case
             refuse_other(option.name or "", str(item), kind.choices)

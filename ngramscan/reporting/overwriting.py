@@ -33,7 +33,7 @@ _OUTPUT = "output"
 """The parameter of this name is written, whether it is a file or a folder."""
 _JOURNAL = "journal"
 _JOURNAL_ENDS = ("-wal", "-shm")
-"""The files that SQLite has beside its own."""
+"""Ends of the names of the files that SQLite has next to its own."""
 
 
 class OutputPath(NamedTuple):
@@ -50,7 +50,7 @@ class Input(NamedTuple):
 
     option: str
     paths: Callable[[], Iterator[Path]]
-    """Yields its files and folders, and records beside files of rows."""
+    """Yields its files and folders, and records next to files of rows."""
     reads: Callable[[Path], bool]
     """Whether a file would be read because of its folder or its name, as those of a glob are."""
 
@@ -90,7 +90,7 @@ def refuse_overwriting(
     written : iterable of OutputPath
         The outputs.
     has_sidecar : bool
-        Whether records of how rows were made are written beside them.
+        Whether records of how rows were made are written next to them.
     """
     outputs = list(_with_companions(written, has_sidecar))
     _refuse_two_outputs(outputs)
@@ -221,7 +221,7 @@ def _paths(value: str | PathLike[str], hint: Any) -> Iterator[Path]:
 
         yield from local_files(str(value))
     elif names_standard_input(value):
-        yield STANDARD_INPUT  # of which the shell may have made a file
+        yield STANDARD_INPUT  # the shell may have made a file of it
     elif not is_stream(value):
         path = Path(os.path.expanduser(value))
         yield path

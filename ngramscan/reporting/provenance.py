@@ -1,4 +1,4 @@
-"""How files of rows were made: in the metadata of Parquet, and beside any file on request."""
+"""How files of rows were made: in the metadata of Parquet, and next to any file on request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from ngramscan.reporting.signatures import signature_of
 
 SIDECAR = ".provenance.json"
-"""Ends the names of files that have a `Run`, as JSON, of the files that they are beside."""
+"""The end of the names of files that have the `Run`, as JSON, of the file next to them."""
 METADATA = b"ngramscan"
 """The key of a `Run`, as JSON, in the metadata of a Parquet file."""
 _LOGIN = re.compile(r"(?<=://)(?:[^\s/?#]*|[^\s/:@]*:\S*)@")
@@ -40,11 +40,11 @@ class Run:
     sizes: Mapping[str, str] = field(default_factory=dict)
     """The size of each index, in words."""
     sha256: str = ""
-    """That of the file that this is beside; empty: this is in the file itself."""
+    """The hash of the described file; empty if this record is in the file itself."""
 
 
 def sidecar_of(path: Path) -> Path:
-    """Return the path of the record beside a file."""
+    """Return the path of the record next to a file."""
     return path.with_name(path.name + SIDECAR)
 
 

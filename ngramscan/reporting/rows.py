@@ -53,7 +53,7 @@ class Target:
     is_csv_safe: bool = False
     """Whether texts that a spreadsheet would run are written with an apostrophe before them."""
     has_sidecar: bool = False
-    """Whether a file beside it says how the rows were made."""
+    """Whether a file next to it says how the rows were made."""
 
 
 def choose_target(

@@ -99,7 +99,7 @@ def documentation_of(function: Callable[..., Any]) -> str:
 
 
 def helps_of(function: Callable[..., Any]) -> Mapping[str, str]:
-    """Return the help of each parameter; `rate : see run` repeats that of another command."""
+    """Return the help of each parameter; `rate : see run` repeats the help of another command."""
     helps = {}
     owners = dict.fromkeys(owner for owner, _ in shared_fields(function))
     entries = "\n".join(

@@ -60,7 +60,7 @@ def _end_of(text: str, width: int) -> str:
 
 
 def _shortened(source: str, width: int) -> str:
-    """Return where a document comes from; of a long path the end, which tells files apart."""
+    """Return the source of a document; a long path is cut to its end, where files differ."""
     return source if cell_len(source) <= width else "…" + _end_of(source, width - 1)
 
 

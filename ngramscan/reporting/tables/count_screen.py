@@ -26,7 +26,7 @@ from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.count import print_count
 
 _FEW = 12
-"""Phrases without a method in one corpus that are shown with all that is known of them."""
+"""Most phrases without a method in one corpus that are shown with all their columns."""
 
 
 def has_count_screen(counting: CountResult) -> bool:

@@ -27,7 +27,7 @@ from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.docnorm import print_docnorm
 
 _FEW = 12
-"""Phrases without a method in one corpus that are shown with all that is known of them."""
+"""Most phrases without a method in one corpus that are shown with all their columns."""
 _COUNTED = frozenset({"exact", "files"})
 
 

@@ -209,7 +209,7 @@ def print_totals(
 ) -> None:
     """Print one row per method, or pair of them, tiers and kind; columns are statistics by title.
 
-    The kinds have a column if there are totals of single kinds beside those of a whole list.
+    The kinds have a column if there are totals of single kinds as well as of a whole list.
     """
     printed_totals = [total for total in totals if total.statistic in statistics.values()]
     if not printed_totals:

@@ -29,7 +29,7 @@ def print_trace(
     is_plain: bool,
     console: Console,
 ) -> None:
-    """Print what is known of each prompt, and how prompts differ; of plain texts, the texts."""
+    """Print the prompts and how they differ; of plain texts, print the texts."""
     if is_plain:
         for index, traced in result.traced.items():
             for each in [text for text in traced if text.kind == ALL_KINDS]:
