@@ -47,7 +47,7 @@ class Corpus:
         return self.files[0].stream is not None
 
     def pieces(self) -> list[Piece]:
-        """Return what there is to read; the parts of a file depend on nothing but the file."""
+        """Return the pieces to read; the pieces of a file depend on nothing but the file."""
         return [piece for file in self.files for piece in split(file)]
 
 

@@ -72,12 +72,12 @@ def local_file(path: str | Path, name: Format) -> CorpusFile | None:
 
 
 def marks_of(status: os.stat_result) -> tuple[str, str]:
-    """Return what changes with the content of a local file: its `stamp` and its `status`."""
+    """Return the `stamp` and the `status` of a local file, which change with its content."""
     return str(status.st_mtime_ns), f"{status.st_ctime_ns}-{status.st_ino}"
 
 
 def web_path(location: str) -> str:
-    """Return what names a file or list: of a web address without login, query and fragment."""
+    """Return the name of a file or list; a web address has no login, query or fragment in it."""
     return shown(location) if is_http(location.removeprefix("@")) else location
 
 

@@ -162,7 +162,7 @@ def _open_stream(path: str, form: Format | None) -> _FilesAndNotices:
 
 
 def _start_of(chunks: Chunks) -> tuple[bytes, Chunks]:
-    """Return what an input begins with, behind white space, and all of it."""
+    """Return the beginning of an input, after white space, and all of its content."""
     length = _HEAD_BYTES
     while True:
         begun, chunks = first_bytes(chunks, length)

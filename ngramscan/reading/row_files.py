@@ -53,7 +53,7 @@ def as_tables(tables: GivenTables) -> list[Table]:
 
 
 def name_of(table: Table) -> str:
-    """Return what messages call a table."""
+    """Return the name of a table in messages."""
     return name_of_file(table) if isinstance(table, str | Path) else "data frame"
 
 
@@ -165,7 +165,7 @@ def _csv(name: str, content: bytes, absent: str | None = None) -> PlacedRows:
 
 
 def separator_of(header: str) -> str:
-    """Return what separates the columns of CSV: semicolons or tabs, as spreadsheets may write."""
+    """Return the delimiter of a CSV header: a comma, or else a semicolon or tab."""
     if "," in header:
         return ","
     return next((mark for mark in (";", "\t") if mark in header), ",")

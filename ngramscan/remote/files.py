@@ -185,7 +185,7 @@ class Source:
             return file
 
     def _address(self, url: str) -> dict[str, Any]:
-        """Return where a request for a URL is sent."""
+        """Return the address to which a request for a URL is sent."""
         address = URL(url, encoded=True)
         return {"url": address, "proxy": self._proxy(address.scheme, address.host, address.port)}
 

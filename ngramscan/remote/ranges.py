@@ -115,7 +115,7 @@ class Ranges:
         return Source(_most_at_once(self._options.concurrency))
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Return what a coroutine returns; Ctrl-C cancels it."""
+        """Run a coroutine and return its result; Ctrl-C cancels it."""
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -268,7 +268,7 @@ class Ranges:
             samples[start] = content[:_SAMPLE_BYTES]
 
     async def _patiently(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
-        """Return what `ask` returns; repeat it where that may help."""
+        """Return the result of `ask`; repeat it if that may help."""
         retries, answers = Retries(RETRIES), 0
         while True:
             asked_at = self._loop.time()
@@ -292,7 +292,7 @@ class Ranges:
             await self._wait_after(name, retries)
 
     async def _within_time(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Return what `ask` returns in time; a TransientError otherwise."""
+        """Return the result of `ask`; raise a TransientError if it takes too long."""
         try:
             async with asyncio.timeout(self._options.timeout_s):
                 return await ask()

@@ -25,7 +25,7 @@ from ngramscan.reporting.signatures import columns_of
 def offered(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Return what the value of a parameter may be, or the part of it after the last comma."""
+    """Return the possible values of a parameter, or of the part after the last comma."""
     kind, group = (
         getattr(parameter.type, "part", parameter.type),
         cast("Any", context.find_root().command),

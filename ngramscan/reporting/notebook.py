@@ -92,7 +92,7 @@ class Notebook(Progress):
 
 
 def notebook() -> Notebook | None:
-    """Return what shows progress in the notebook that runs this; None: no notebook does."""
+    """Return the progress display of the running notebook; None if no notebook runs this."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     is_notebook = type(shell).__name__ == "ZMQInteractiveShell"

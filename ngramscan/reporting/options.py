@@ -82,7 +82,7 @@ class ShownOption(click.Option):
         self.heading, self.is_rare = heading or OUTPUT, is_rare
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what is in brackets; variables only where all options are shown."""
+        """Return the notes in brackets; variables only if all options are shown."""
         extra = super().get_help_extra(ctx)
         if not ctx.meta.get(SHOWS_ALL):
             extra.pop("envvars", None)
@@ -336,7 +336,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
 
 
 def checked(option: click.Parameter, value: Any) -> Any:
-    """Return what the terminal would make of a value, or refuse it."""
+    """Return a value as the terminal would convert it, or refuse it."""
     if value is None:
         return value
     if isinstance(option, click.Argument):

@@ -167,14 +167,14 @@ def _refuse_own_files(outputs: Iterable[OutputPath]) -> None:
 
 
 def _place(path: Path) -> str:
-    """Return where a path leads; on many disks, names in upper and lower case are one file."""
+    """Return a resolved path in small letters, since many disks do not distinguish case."""
     # A link that leads to itself is for those to refuse who open it.
     folder, name = os.path.split(os.path.realpath(path))
     return os.path.join(folder, unicodedata.normalize("NFC", name).casefold())
 
 
 def _identity(path: Path | str) -> tuple[int, int] | None:
-    """Return what all names of a file share, hard links included; None if it does not exist."""
+    """Return the identity of a file, shared by hard links; None if it does not exist."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # a pattern may be a text that no file can be called
@@ -183,7 +183,7 @@ def _identity(path: Path | str) -> tuple[int, int] | None:
 
 
 def _inputs(function: Callable[..., Any], values: Mapping[str, Any]) -> Iterator[Input]:
-    """Yield what a command reads."""
+    """Yield the inputs of a command."""
     for name, hint in hints_of(function).items():
         if name in values and is_input(name, hint):
             for value in _members(values[name]):

@@ -363,7 +363,7 @@ class TokenFolder:
     def excerpt_at(
         self, shard: int, position: int, needle: int, before: int, after: int
     ) -> TokenExcerpt:
-        """Return what surrounds an occurrence, by its position: tokens and separators before it."""
+        """Return the text around an occurrence; `position` counts tokens and separators."""
         holder = self._shard(shard)
         with unchanged(holder.files):
             if not 0 <= position < holder.tokens:

@@ -17,7 +17,7 @@ _GAP = "  "
 
 
 def print_contexts(results: Sequence[ContextsResult], seed: int, console: Console) -> None:
-    """Print what was drawn; in a narrow terminal with less text around it."""
+    """Print the drawn occurrences, with less text around them in a narrow terminal."""
     for result in results:
         console.print(Text(_headline(result, seed), style="bold"), soft_wrap=True)
         if result.rows:

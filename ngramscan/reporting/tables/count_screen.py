@@ -69,7 +69,7 @@ def _screen(counting: CountResult, totals: Sequence[Total]) -> Screen:
 
 
 def _more(counting: CountResult, totals: Sequence[Total], n_indexes: int) -> str:
-    """Return what else there is, and how to see it."""
+    """Return a line about other results, and how to see them."""
     phrases = counted(len({row.pattern for row in counting.rows}), "phrase")
     where = " in each corpus" if n_indexes > 1 else ""
     sums = ", totals, ratios" if totals else ""

@@ -153,7 +153,7 @@ _NGRAMS = _PaperColumns(
 
 
 def _documents(rows: Sequence[DocnormRow]) -> _PaperColumns:
-    """Return what tables of documents show."""
+    """Return the columns of tables of documents."""
 
     def show(column: str) -> _Show:
         return lambda row: _interval(row, column)

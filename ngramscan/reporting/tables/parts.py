@@ -40,7 +40,7 @@ AnyTotal = TypeVar("AnyTotal", bound=Total)
 
 
 def print_index(console: Console, index: str, size: IndexSize) -> None:
-    """Print what an index is and how large, above its tables."""
+    """Print the name and size of an index, above its tables."""
     parts = [index]
     hosted = find_hosted(index)
     # Another host may have anything under this name.
@@ -50,7 +50,7 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
 
 
 def describe_few(sizes: Mapping[str, IndexSize], indexes: Sequence[str]) -> list[str]:
-    """Return how large some indexes are, a line each, if they are one or two."""
+    """Return the sizes of indexes, a line each, if there are one or two."""
     if len(indexes) > _FEW_INDEXES:
         return []
     return [" · ".join([index, *size_parts(sizes[index])]) for index in indexes]
@@ -100,7 +100,7 @@ def describe_shared_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
 
 
 def describe_lost_indexes(rows: Sequence[Any], sizes: Mapping[str, IndexSize]) -> list[str]:
-    """Return which indexes have no row, a line each."""
+    """Return a line for each index that has no row."""
     counted_indexes = {row.index for row in rows}
     return [f"no counts are known in {index}" for index in sizes if index not in counted_indexes]
 
@@ -117,7 +117,7 @@ def describe_lost_phrases(
 
 
 def print_notes(console: Console, *lines: str) -> None:
-    """Print what has to be known to read the tables above."""
+    """Print notes that help to read the tables above."""
     for line in lines:
         print_line(console, line, "dim")
 
