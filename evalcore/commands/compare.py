@@ -26,7 +26,7 @@ from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting.columns import for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
-from ngramscan.reporting.layout import Columns, Layout, p_text, percent, print_line
+from ngramscan.reporting.layout import CellColumns, Layout, p_text, percent, print_line
 
 _OPTIONAL = ("both answered", "not found", "unknown", "needed n", "detectable", "p exact", "pairs")
 _PAPER = (
@@ -78,7 +78,7 @@ def difference_text(row: Any) -> str:
     return f"{sign}{percent(row.difference)} {interval}"
 
 
-def _columns(rows: Sequence[Any], stars: bool = False) -> Columns:
+def _columns(rows: Sequence[Any], stars: bool = False) -> CellColumns:
     columns = to_columns(rows, ("dataset", "model", "group", "rule"))
     columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]
     is_average = bool(rows) and isinstance(rows[0], AverageRow)

@@ -19,7 +19,7 @@ from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting.columns import print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
-from ngramscan.reporting.layout import Columns, Layout, print_line
+from ngramscan.reporting.layout import CellColumns, Layout, print_line
 from ngramscan.rows import Label, Plot, Points, Share, row_kind
 from ngramscan.statistics.planning import Design, McNemarDesign, needed_n
 
@@ -241,7 +241,7 @@ def _assume(
     return _PlannedPair(names, variation), [] if agreement is not None else [notice]
 
 
-def _columns(rows: Sequence[PlanRow]) -> Columns:
+def _columns(rows: Sequence[PlanRow]) -> CellColumns:
     columns = to_columns(rows, ("dataset", "model", "rule"))
     if any(row.treatment for row in rows):
         columns["methods"] = [f"{row.treatment} − {row.baseline}" for row in rows]

@@ -47,7 +47,7 @@ class Corpus:
         return self.files[0].stream is not None
 
     def pieces(self) -> list[Piece]:
-        """Return what there is to read; the parts of a file depend on nothing but the file."""
+        """Return the pieces to read; the pieces of a file depend on nothing but the file."""
         return [piece for file in self.files for piece in split(file)]
 
 
@@ -59,8 +59,8 @@ def open_corpus(
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
     files, notices = find_files(location, exclude, form, skip_unknown)
-    shown = web_path(location)
-    return Corpus(f"scan:{shown}", files, notices, shown)
+    name = web_path(location)
+    return Corpus(f"scan:{name}", files, notices, name)
 
 
 class PythonCorpus(Corpus):
@@ -78,8 +78,8 @@ def split(file: CorpusFile) -> list[Piece]:
 def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the documents of a piece; a CorpusError names a record that can't be read.
 
-    It is also one that the file is no longer what it was when the corpus was opened. That is looked
-    at after each reading, before what was read is used: nothing is a mix of old and new.
+    It is also raised if the file has changed since the corpus was opened. This is checked after
+    each reading, before its batch is used: no result is a mix of old and new content.
     """
     has_any = False
     try:
@@ -118,7 +118,9 @@ def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:
     """Return the documents of a batch whose sources match none of some globs."""
     if not globs or not batch.sources:
         return batch
-    kept = [not matches(source, globs) for source in batch.sources]
+    is_included = [not matches(source, globs) for source in batch.sources]
     names = "texts", "records", "sources", "fields"
-    columns: dict[str, Any] = {name: list(compress(getattr(batch, name), kept)) for name in names}
+    columns: dict[str, Any] = {
+        name: list(compress(getattr(batch, name), is_included)) for name in names
+    }
     return replace(batch, **columns)

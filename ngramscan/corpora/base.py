@@ -57,6 +57,10 @@ class CorpusFile:
         return self.address or self.path
 
 
+FileOrPath = CorpusFile | str
+"""A file, or only the path of one whose name says no format."""
+
+
 def local_file(path: str | Path, name: Format) -> CorpusFile | None:
     """Return a file on disk with its size and times; None if it is not a regular file."""
     try:
@@ -68,12 +72,12 @@ def local_file(path: str | Path, name: Format) -> CorpusFile | None:
 
 
 def marks_of(status: os.stat_result) -> tuple[str, str]:
-    """Return what changes with the content of a local file: its `stamp` and its `status`."""
+    """Return the `stamp` and the `status` of a local file, which change with its content."""
     return str(status.st_mtime_ns), f"{status.st_ctime_ns}-{status.st_ino}"
 
 
 def web_path(location: str) -> str:
-    """Return what names a file or list: of a web address without login, query and fragment."""
+    """Return the name of a file or list; a web address has no login, query or fragment in it."""
     return shown(location) if is_http(location.removeprefix("@")) else location
 
 
@@ -190,7 +194,7 @@ class CorpusFormat:
     title: str
     """The name in messages."""
     suffixes: tuple[str, ...]
-    """In small letters; that of a compression may follow."""
+    """In small letters; the suffix of a compression may follow."""
     read: Callable[[Piece, ReadOptions], Iterator[Batch]]
     split: Callable[[CorpusFile], list[Piece]] = as_one_piece
     start: re.Pattern[bytes] | None = None

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 from ngramscan.corpora.base import (
     CHANGED,
     CorpusFile,
+    FileOrPath,
     Format,
     describe_skipped,
     listed_file,
@@ -49,12 +50,10 @@ from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
 
 LISTS = (".paths", ".paths.gz")
 _FORMS = "JSON lines (.jsonl), Parquet (.parquet) or text (.txt)"  # the three likeliest
-_HEAD_BYTES = 64  # enough to tell the formats and encodings apart
+_HEAD_BYTES = 64  # enough to distinguish formats and encodings
 _WINDOW_LOOK_BYTES = 1_000_000
 """Smaller files of zstd are not opened to learn their windows: there may be many."""
-_Found = tuple[list[CorpusFile], list[str]]
-_Named = CorpusFile | str
-"""A file, or only the path of one whose name says no format."""
+_FilesAndNotices = tuple[list[CorpusFile], list[str]]
 
 
 def find_files(
@@ -62,7 +61,7 @@ def find_files(
     exclude: Iterable[str] = (),
     form: Format | None = None,
     skip_unknown: bool = False,
-) -> _Found:
+) -> _FilesAndNotices:
     """Return the files of a location, and notices about them.
 
     A location is a path, folder or glob; a URL, or a glob of URLs; a `.paths` file, or `@` and the
@@ -77,16 +76,16 @@ def find_files(
     notices: list[str] = []
     name = web_path(location)
     if location.startswith("@") or name.endswith(LISTS):
-        found = _listed(location.removeprefix("@"), form)
+        candidates = _listed(location.removeprefix("@"), form)
     else:
-        found, notices = (_remote if is_remote(location) else _local)(location, form)
-        found, more = _without_extras(found)
+        candidates, notices = (_remote if is_remote(location) else _local)(location, form)
+        candidates, more = _without_extras(candidates)
         notices += more
-    kept = [f for f in found if isinstance(f, CorpusFile) and not matches(f.path, exclude)]
-    others = [path for path in found if isinstance(path, str) and not matches(path, exclude)]
-    if not kept:
-        is_excluded = found and not others
-        problem = "every file is excluded" if is_excluded else _why_none(name, bool(found))
+    files = [f for f in candidates if isinstance(f, CorpusFile) and not matches(f.path, exclude)]
+    others = [path for path in candidates if isinstance(path, str) and not matches(path, exclude)]
+    if not files:
+        is_excluded = candidates and not others
+        problem = "every file is excluded" if is_excluded else _why_none(name, bool(candidates))
         raise InputError(f"scan:{name}", problem)
     if others and not skip_unknown:
         problem = f"files of unknown formats: {len(others)}, the first is {others[0]}"
@@ -94,16 +93,16 @@ def find_files(
         raise InputError(f"scan:{name}", f"{problem}; " + options + " leaves them out, or " + CURE)
     if others:
         notices.append(f"files of unknown formats left out: {len(others)}")
-    notices += _memory_notices(kept)
-    return kept, [f"scan:{name}: {notice}" for notice in notices]
+    notices += _memory_notices(files)
+    return files, [f"scan:{name}: {notice}" for notice in notices]
 
 
-def _without_extras(found: list[_Named]) -> tuple[list[_Named], list[str]]:
+def _without_extras(files: list[FileOrPath]) -> tuple[list[FileOrPath], list[str]]:
     """Return files without those that describe a saved dataset or were left there by computing."""
-    paths = [file if isinstance(file, str) else file.path for file in found]
+    paths = [file if isinstance(file, str) else file.path for file in files]
     extras, caches = dataset_extras(paths)
-    kept = [file for file, path in zip(found, paths, strict=True) if path not in extras]
-    return kept, list(left_out("cache files of datasets", caches))
+    data_files = [file for file, path in zip(files, paths, strict=True) if path not in extras]
+    return data_files, list(left_out("cache files of datasets", caches))
 
 
 def _memory_notices(files: Iterable[CorpusFile]) -> Iterator[str]:
@@ -145,7 +144,7 @@ def _why_none(location: str, has_files: bool) -> Text:
     return missing(path, _FORMS)
 
 
-def _open_stream(path: str, form: Format | None) -> _Found:
+def _open_stream(path: str, form: Format | None) -> _FilesAndNotices:
     """Return a pipe as the one file of a corpus; its first bytes say the format."""
     name, skipped = name_of(path), Counter[str]()
     head, chunks = _start_of(stream_chunks(path, skipped))
@@ -163,7 +162,7 @@ def _open_stream(path: str, form: Format | None) -> _Found:
 
 
 def _start_of(chunks: Chunks) -> tuple[bytes, Chunks]:
-    """Return what an input begins with, behind white space, and all of it."""
+    """Return the beginning of an input, after white space, and all of its content."""
     length = _HEAD_BYTES
     while True:
         begun, chunks = first_bytes(chunks, length)
@@ -179,23 +178,23 @@ def matches(source: str, globs: Iterable[str]) -> bool:
 
 
 def has_changed(file: CorpusFile) -> bool:
-    """Tell whether a local file is no longer the one that was found, by size, times and inode."""
+    """Tell whether a local file has changed since it was found, by size, times and inode."""
     if not file.status:
         return False
     try:
-        found = os.stat(file.path)
+        status = os.stat(file.path)
     except OSError as error:
         raise CorpusError(file.path, error.strerror or str(error)) from error
-    return (found.st_size, *marks_of(found)) != (file.size, file.stamp, file.status)
+    return (status.st_size, *marks_of(status)) != (file.size, file.stamp, file.status)
 
 
 def refuse_changed(file: CorpusFile) -> None:
-    """Raise a CorpusError where a local file is no longer the one that was found."""
+    """Raise a CorpusError if a local file has changed since it was found."""
     if has_changed(file):
         raise CorpusError(file.path, CHANGED)
 
 
-def _local(location: str, form: Format | None) -> tuple[list[_Named], list[str]]:
+def _local(location: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
     path = Path(location).expanduser()
     notices: list[str] = []
     if path.is_dir():
@@ -210,7 +209,7 @@ def _local(location: str, form: Format | None) -> tuple[list[_Named], list[str]]
     return [_local_named(path, form or format_of(path)) for path in paths], notices
 
 
-def _local_named(path: str, form: Format | None) -> _Named:
+def _local_named(path: str, form: Format | None) -> FileOrPath:
     """Return a file; a link to nothing is one too, so that reading it is an error."""
     if form is None:
         return path
@@ -220,65 +219,65 @@ def _local_named(path: str, form: Format | None) -> _Named:
     return CorpusFile(path, form) if is_missing else path
 
 
-def _remote(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
+def _remote(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
     if not is_http(url):
         return _on_store(url, form)
     from ngramscan.corpora.web_files import find_web_files  # slow to import
 
-    found, hidden = find_web_files(url, form, format_of)
-    return found, list(left_out("hidden files and folders", hidden))
+    files, hidden = find_web_files(url, form, format_of)
+    return files, list(left_out("hidden files and folders", hidden))
 
 
 def identified(files: Sequence[CorpusFile]) -> list[CorpusFile]:
-    """Return files with what tells their contents apart, where their servers say it.
+    """Return files with the stamps of their contents, if their servers send any.
 
-    Files of a list on the web are looked at for this, since they were not asked for yet.
+    Files of a list on the web are requested for this, since nothing has requested them yet.
     """
     unknown = {file.location: file for file in files if _is_unknown(file)}
     if not unknown:
         return list(files)
     from ngramscan.corpora.web_files import with_stamps  # slow to import
 
-    known = dict(zip(unknown, with_stamps([*unknown.values()]), strict=True))
-    return [known.get(file.location, file) for file in files]
+    stamped_files = dict(zip(unknown, with_stamps([*unknown.values()]), strict=True))
+    return [stamped_files.get(file.location, file) for file in files]
 
 
 def _is_unknown(file: CorpusFile) -> bool:
     return file.size is None and not file.stamp and is_http(file.location)
 
 
-def _on_store(url: str, form: Format | None) -> tuple[list[_Named], list[str]]:
+def _on_store(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
     system, folder = open_store(url)
     hidden: list[str] = []
     try:
         if "*" in url:
             inside = system.glob(url, detail=True)
             hidden = [name for name in inside if is_hidden_from_glob(name, folder)]
-            left = set(hidden)
-            infos = [info for name, info in inside.items() if name not in left]
+            hidden_names = set(hidden)
+            infos = [info for name, info in inside.items() if name not in hidden_names]
         else:
             infos = [system.info(url)] if form or format_of(url) else []
             if not infos or infos[0].get("type") == "directory":
                 inside = system.find(url, detail=True)
                 hidden = [name for name in inside if is_hidden(name.removeprefix(folder))]
-                left = set(hidden)
-                infos = [info for name, info in inside.items() if name not in left]
+                hidden_names = set(hidden)
+                infos = [info for name, info in inside.items() if name not in hidden_names]
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
         raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
-    found = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
-    found.sort(key=lambda source: source if isinstance(source, str) else source.path)
-    return found, list(left_out("hidden files", list(filter(format_of, hidden))))
+    files = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
+    files.sort(key=lambda source: source if isinstance(source, str) else source.path)
+    return files, list(left_out("hidden files", list(filter(format_of, hidden))))
 
 
-def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> _Named:
+def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> FileOrPath:
     name = str(info["name"])
     path = name if is_remote(name) else str(system.unstrip_protocol(name))
     form = form or format_of(path)
     return CorpusFile(path, form, info.get("size"), version_of(info)) if form else path
 
 
-def _listed(path: str, given: Format | None) -> list[_Named]:
+def _listed(path: str, stated_form: Format | None) -> list[FileOrPath]:
     """Return the files of a list; sizes of files on disk only, as a request each is too slow."""
     names = _read_list(path)
     root = _root(path, names)
@@ -286,9 +285,9 @@ def _listed(path: str, given: Format | None) -> list[_Named]:
     if len(set(paths)) < len(paths):
         twice = next(name for name in paths if paths.count(name) > 1)
         raise InputError(web_path(path), f"it lists {web_path(twice)} twice")
-    files: list[_Named] = []
+    files: list[FileOrPath] = []
     for name in paths:
-        form = given or format_of(web_path(name))
+        form = stated_form or format_of(web_path(name))
         if form is None:
             raise InputError(f"{web_path(path)}: {web_path(name)}", f"no known format; {CURE}")
         file = listed_file(name, form) if is_remote(name) else local_file(name, form)

@@ -68,9 +68,9 @@ FOREIGN = (
 
 
 def format_of(path: str) -> Format | None:
-    """Return the format that the name of a file says; None: it says none that is read."""
+    """Return the format that the name of a file says; None if it names none that can be read."""
     stem, *ends = path.rpartition("/")[2].split(".")
-    # Thousands of files have few suffixes, of which two count: that of a compression comes last.
+    # Thousands of files have few suffixes. The last two count: a format, then a compression.
     return _format_of_name(".".join(["name" if stem else "", *ends[-2:]]))
 
 

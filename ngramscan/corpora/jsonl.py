@@ -137,7 +137,7 @@ def _part_chunks(piece: Piece) -> Chunks:
 
 
 def _chunks_between(file: BinaryIO, path: str, position: int, stop: int) -> Chunks:
-    """Yield what is left of a file up to `stop`, and to the end of the line there."""
+    """Yield the rest of a file up to `stop`, and to the end of the line there."""
     chunk = b"\n"
     while position < stop or not chunk.endswith(b"\n"):
         remaining = stop - position
@@ -298,7 +298,7 @@ class _Records:
 
 
 def _loads(line: bytearray) -> Any:
-    """Return what JSON says; msgspec needs half the memory, but refuses what `json` takes."""
+    """Decode JSON; msgspec needs half the memory, but refuses some texts that `json` accepts."""
     try:
         return msgspec.json.decode(line)
     except (ValueError, RecursionError):

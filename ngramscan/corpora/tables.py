@@ -25,11 +25,11 @@ def read_table(piece: Piece, options: ReadOptions, delimiter: str) -> Iterator[B
     stream = ChunkStream(in_utf8(read_chunks(piece.file, skipped), path))
     lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="")
     csv.field_size_limit(_LONGEST_CELL)
-    rows = _Rows(csv.reader(lines, delimiter=delimiter, strict=True), path)
+    rows = _CsvRows(csv.reader(lines, delimiter=delimiter, strict=True), path)
     header = rows.next()
     if header is None:
         return
-    table = _Table(header, path, options)
+    table = _NeededColumns(header, path, options)
     number = 0
     while True:
         cells = rows.some(_ROWS_PER_BATCH)
@@ -40,7 +40,7 @@ def read_table(piece: Piece, options: ReadOptions, delimiter: str) -> Iterator[B
     yield Batch([], [], stream.taken(), skipped=skipped)
 
 
-class _Rows:
+class _CsvRows:
     """The rows of a file, whose errors name a line."""
 
     def __init__(self, reader: Any, path: str) -> None:
@@ -59,14 +59,14 @@ class _Rows:
             raise CorpusError(place, "not UTF-8") from error
 
     def some(self, most: int) -> list[list[str]]:
-        """Return the next rows, at most so many."""
+        """Return the next rows, `most` of them at most."""
         rows: list[list[str]] = []
         while len(rows) < most and (row := self.next()) is not None:
             rows.append(row)
         return rows
 
 
-class _Table:
+class _NeededColumns:
     """The columns of a table that are needed."""
 
     def __init__(self, header: Sequence[str], path: str, options: ReadOptions) -> None:
@@ -83,7 +83,7 @@ class _Table:
         self._source = next(sources, None) if options.needs_sources else None
 
     def batch(self, rows: Sequence[Sequence[str]], before: int, consumed: int) -> Batch:
-        """Return the documents of some rows, with so many rows before them."""
+        """Return the documents of some rows; `before` is the number of rows before them."""
         for number, row in enumerate(rows, before + 1):
             if len(row) != self._width:
                 problem = f"it has {len(row)} cells, and the header has {self._width}"

@@ -16,7 +16,7 @@ from html import unescape
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urljoin
 
-from ngramscan.corpora.base import CHANGED, CorpusFile, Format, listed_file, web_path
+from ngramscan.corpora.base import CHANGED, CorpusFile, FileOrPath, Format, listed_file, web_path
 from ngramscan.corpora.folders import is_hidden
 from ngramscan.errors import CorpusError, IndexChangedError, InputError, RemoteError
 from ngramscan.remote.files import NoFileError, RemoteFile
@@ -31,13 +31,12 @@ _LONGEST_PAGE = 100_000_000
 _BUFFER_BYTES = 1 << 16
 """Read at once where less is wanted: Arrow reads a few bytes before each batch."""
 
-_Named = CorpusFile | str
-_Found = tuple[list[_Named], list[str]]
+_FilesAndHidden = tuple[list[FileOrPath], list[str]]
 FormatOf = Callable[[str], Format | None]
 """Returns the format that a path indicates, or None."""
 
 
-def find_web_files(url: str, form: Format | None, format_of: FormatOf) -> _Found:
+def find_web_files(url: str, form: Format | None, format_of: FormatOf) -> _FilesAndHidden:
     """Return the file at an address, or those that the page there lists, below it.
 
     With them come the paths of hidden files and folders, which are left out.
@@ -73,7 +72,9 @@ def _problem_of(error: Exception, name: str) -> str:
     return str(error).removeprefix(f"{name}: ")
 
 
-def _corpus_file(url: str, file: RemoteFile, form: Format | None, format_of: FormatOf) -> _Named:
+def _corpus_file(
+    url: str, file: RemoteFile, form: Format | None, format_of: FormatOf
+) -> FileOrPath:
     """Return a file under its path, followed by the server's name for it if that is informative."""
     path = web_path(url)
     if file.filename and not format_of(path) and (named := format_of(file.filename)):
@@ -88,14 +89,16 @@ def _corpus_file(url: str, file: RemoteFile, form: Format | None, format_of: For
 # Pages that list files
 
 
-def _listed(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf) -> _Found:
+def _listed(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf) -> _FilesAndHidden:
     """Return the files that a page and the pages of folders below it link to."""
     links, hidden = _links_below(ranges, url)
     left_out = [path for path in map(shown, hidden) if path.endswith("/") or format_of(path)]
     return [_named(link, form, format_of) for link in links], left_out
 
 
-def _matching(ranges: Ranges, url: str, form: Format | None, format_of: FormatOf) -> _Found:
+def _matching(
+    ranges: Ranges, url: str, form: Format | None, format_of: FormatOf
+) -> _FilesAndHidden:
     """Return the files that match a glob, of the page before its first star and those below it."""
     path = url.partition("?")[0]
     folder = path.partition("*")[0].rpartition("/")[0] + "/"
@@ -114,7 +117,7 @@ def _glob(path: str) -> Callable[[str], object]:
     return re.compile("".join(parts), re.DOTALL).fullmatch
 
 
-def _named(url: str, form: Format | None, format_of: FormatOf) -> _Named:
+def _named(url: str, form: Format | None, format_of: FormatOf) -> FileOrPath:
     form = form or format_of(web_path(url))
     return listed_file(url, form) if form else web_path(url)
 
@@ -195,7 +198,7 @@ def open_web_file(file: CorpusFile, streaming: bool) -> Iterator[BinaryIO]:
     with Ranges(RangeOptions(cache_bytes=0)) as ranges, _as_corpus_error(file):
         if streaming:
             content = ranges.read_through(file.location, file.stamp)
-            with closing(io.BufferedReader(_Stream(file, content), _BUFFER_BYTES)) as stream:
+            with closing(io.BufferedReader(_ChunkFile(file, content), _BUFFER_BYTES)) as stream:
                 yield stream
             return
         remote = ranges.run(ranges.require(file.location))
@@ -221,7 +224,7 @@ def _as_corpus_error(file: CorpusFile) -> Iterator[None]:
         raise CorpusError(file.path, error.problem) from error
 
 
-class _Stream(io.RawIOBase):
+class _ChunkFile(io.RawIOBase):
     """Chunks as a file that is read once."""
 
     def __init__(self, file: CorpusFile, content: Generator[bytes]) -> None:

@@ -53,7 +53,7 @@ def read_documents(
 
 
 def place_of(piece: Piece, record: int) -> str:
-    """Return how messages name a record of a file."""
+    """Return the name of a record of a file in messages."""
     is_line = piece.file.format == "jsonl"
     return f"{piece.file.path}:{record}" if is_line else f"{piece.file.path}: record {record}"
 

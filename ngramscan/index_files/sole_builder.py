@@ -121,7 +121,7 @@ def _lock_of(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def locked_folder(folder: Path) -> Iterator[Path]:
-    """Yield a folder for unfinished files next to that of an index, and remove leftovers.
+    """Yield a folder for unfinished files next to the folder of an index, and remove leftovers.
 
     So an index can appear all at once. A leftover that isn't locked belongs to a killed build.
     """

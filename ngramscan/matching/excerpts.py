@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 _BETWEEN = b"\xff"
 """Separates documents; never part of UTF-8."""
 _BESIDE = 8 * _BETWEEN
@@ -46,7 +46,7 @@ _COMPARED = (*range(0, 64, 8), 1 << 62)
 _PARTS = 3
 
 
-def _word_starts(data: Bytes) -> Flags:
+def _word_starts(data: Bytes) -> Booleans:
     """Return where runs of ASCII letters, digits and `_` begin, and where other characters do.
 
     Each word of a text begins there, if not at the start of the text.
@@ -62,14 +62,14 @@ def _word_starts(data: Bytes) -> Flags:
     return is_start
 
 
-def _every_byte(data: Bytes) -> Flags:
+def _every_byte(data: Bytes) -> Booleans:
     return np.ones(len(data), np.bool_)
 
 
 class _CutRule(NamedTuple):
     """How a text is cut into tokens."""
 
-    starts: Callable[[Bytes], Flags]
+    starts: Callable[[Bytes], Booleans]
     sizes: tuple[int, ...]
     """Tokens of a gram: as many as a window has."""
     before: int
@@ -235,7 +235,7 @@ class _Layer:
         return np.stack([starts, tokens.starts[last + self._size + 1]], axis=1)
 
 
-def _is_run_start(numbers: Integers) -> Flags:
+def _is_run_start(numbers: Integers) -> Booleans:
     return np.append(True, numbers[1:] > numbers[:-1] + 1)[: numbers.size]
 
 
@@ -247,7 +247,7 @@ class _WindowSides:
         self._sizes = np.unique(classes)[:, None]
         self._table = HashTable(_with_side(hashes, adjacent, classes))
 
-    def has(self, hashes: Words, adjacent: Words) -> Flags:
+    def has(self, hashes: Words, adjacent: Words) -> Booleans:
         is_present = np.zeros(len(hashes), np.bool_)
         side_hashes = _with_side(hashes, adjacent, self._sizes).ravel()
         is_present[self._table.find(side_hashes) % len(hashes)] = True
@@ -261,7 +261,7 @@ def _with_side(hashes: Words, adjacent: Words, size: Integers) -> Words:
 
 def possible_windows(
     parts: Sequence[bytes], texts: Sequence[bytes], windows: Sequence[Integers]
-) -> list[Flags]:
+) -> list[Booleans]:
     """Return for each window of each text whether it may occur in a part.
 
     All compared pieces of it have to occur: 16 bytes, or half of the window, at several offsets.

@@ -3,8 +3,8 @@
 A gram is 32 bytes, and has a hash. Texts are hashed only at every eighth byte, from four numbers of
 64 bits: a literal of 39 bytes or more contains a gram that begins at such a byte, wherever the
 literal is. So each literal needs a gram for each remainder of its position modulo eight. Shorter
-literals have grams of 16 bytes. At nearly all places the hash is not that of a gram; numpy finds
-the exceptions.
+literals have grams of 16 bytes. At nearly all places the hash belongs to no gram; numpy finds the
+exceptions.
 """
 
 from __future__ import annotations

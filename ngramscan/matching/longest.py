@@ -19,7 +19,7 @@ from ngramscan.matching.excerpts import MOST_WIDE
 from ngramscan.matching.halving import are_few, longest_by_halving
 from ngramscan.matching.seeds import (
     WORD_BYTES,
-    Flags,
+    Booleans,
     Integers,
     SeedTable,
     Words,
@@ -130,7 +130,7 @@ def _longest_in(texts_together: _Joined, documents: Sequence[bytes]) -> Integers
 
 
 def _ordered_longest(
-    texts_together: _Joined, is_chosen: Flags, documents: Sequence[bytes]
+    texts_together: _Joined, is_chosen: Booleans, documents: Sequence[bytes]
 ) -> Integers:
     """Return the longest matches of chosen windows, by sorting all places."""
     texts = np.unique(texts_together.texts[is_chosen])
@@ -145,7 +145,7 @@ def _ordered_longest(
     return _Ordered(content, _BETWEEN.join(documents)).longest_from(starts)
 
 
-def _are_few(texts_together: _Joined, candidates: Integers, most: int) -> Flags:
+def _are_few(texts_together: _Joined, candidates: Integers, most: int) -> Booleans:
     """Return which windows are of texts with few candidates, at most `most` in all.
 
     Where the next start of the text is far, more than its first bytes are compared.
@@ -159,7 +159,7 @@ def _are_few(texts_together: _Joined, candidates: Integers, most: int) -> Flags:
     order = np.argsort(work)
     is_few = np.zeros(len(work), np.bool_)
     is_few[order] = np.cumsum(work[order]) <= most
-    of_windows: Flags = is_few[texts_together.texts]
+    of_windows: Booleans = is_few[texts_together.texts]
     return of_windows
 
 

@@ -16,7 +16,7 @@ from ngramscan.matching.excerpts import MOST_WIDE, HashTable, by_width, wide_has
 
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Flags = NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 WORD_BYTES = 8
 _FIRST_WIDTHS = np.array([1, 2, 4, 8, 16])
 """Bytes of windows that are compared at each place of all documents."""
@@ -61,7 +61,7 @@ class _WindowGroup:
             self.windows[is_retained], self.places, self.low[is_retained], self.high[is_retained]
         )
 
-    def pairs(self, is_chosen: Flags) -> SeedPairs:
+    def pairs(self, is_chosen: Booleans) -> SeedPairs:
         """Return each of the chosen windows with each of its places."""
         chosen = is_chosen[self.windows]
         sizes = (self.high - self.low)[chosen]
@@ -71,7 +71,7 @@ class _WindowGroup:
         numbers = np.arange(len(windows)) + np.repeat(self.low[chosen] - before, sizes)
         return SeedPairs(windows, self.places[numbers])
 
-    def places_of(self, is_chosen: Flags) -> Integers:
+    def places_of(self, is_chosen: Booleans) -> Integers:
         """Return the places of the chosen windows, each once."""
         chosen = is_chosen[self.windows]
         begin, end = (
@@ -122,7 +122,7 @@ class SeedTable:
         has_places = low < high
         return _WindowGroup(windows[has_places], places[order], low[has_places], high[has_places])
 
-    def pairs(self, is_chosen: Flags) -> SeedPairs:
+    def pairs(self, is_chosen: Booleans) -> SeedPairs:
         """Return each chosen window with the places that have its first and its last bytes."""
         pairs = [self._with_ends(group.pairs(is_chosen)) for group in self._groups]
         none = np.zeros(0, np.int64)
@@ -143,7 +143,7 @@ class SeedTable:
         has_end = (to_last < 0) | (is_within & is_alike)
         return SeedPairs(pairs.windows[has_end], pairs.places[has_end])
 
-    def places_of(self, is_chosen: Flags) -> Integers:
+    def places_of(self, is_chosen: Booleans) -> Integers:
         """Return the places of the chosen windows."""
         places = [group.places_of(is_chosen) for group in self._groups]
         return np.concatenate([np.zeros(0, np.int64), *places])

@@ -16,7 +16,7 @@ from typing import Annotated, Any, NamedTuple
 from ngramscan.messages import Text, counted
 from ngramscan.outputs.markers import ALL, LEVEL, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
-from ngramscan.outputs.tokens import Flags, Ints
+from ngramscan.outputs.tokens import Booleans, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.rows import AdjustedP, Heading, Label, Plot, Points, PValue, Share, row_kind
 from ngramscan.statistics.clusters import ClusteredShare
@@ -274,7 +274,7 @@ def _presences(
 
 
 def _why_generic(
-    part: MarkerCounts, parts: CountsByPrompt, number: int, is_own: Flags
+    part: MarkerCounts, parts: CountsByPrompt, number: int, is_own: Booleans
 ) -> str | None:
     has = part.counts[:, number] > 0
     shares = [
@@ -292,7 +292,7 @@ def _why_generic(
 
 
 def _isolation(
-    scope: DatasetAndModel, part: MarkerCounts, method: str, is_own: Flags
+    scope: DatasetAndModel, part: MarkerCounts, method: str, is_own: Booleans
 ) -> IsolationRow:
     has = part.of_method(method) > 0
     (k, n), (k_other, n_other) = [

@@ -25,7 +25,14 @@ from ngramscan.outputs.ngram_rates import frequencies
 from ngramscan.outputs.ngrams import MinFrequency, Ngrams, count_ngrams
 from ngramscan.outputs.presence import PresenceTest, Sides
 from ngramscan.outputs.reading import OutputSet, has_method, methods_of, parts_of
-from ngramscan.outputs.tokens import Flags, Ints, Tokens, split_characters, split_words, usual_forms
+from ngramscan.outputs.tokens import (
+    Booleans,
+    Ints,
+    NumberedTexts,
+    split_characters,
+    split_words,
+    usual_forms,
+)
 from ngramscan.rows import LABEL, Label, Plot, PValue, Share, row_kind
 
 NgramColumns = dict[str, NDArray[Any]]
@@ -146,7 +153,7 @@ def split_sides(outputs: OutputSet, options: KeynessOptions) -> tuple[list[str],
     return list(texts), Sides(~np.array(is_other), numbers)
 
 
-def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessResult:
+def compare(tokens: NumberedTexts, sides: Sides, options: KeynessOptions) -> KeynessResult:
     """Return the n-grams that more of the method's texts have than of the others."""
     test = PresenceTest(sides, tokens.sizes)
     table, tested = compared_ngrams(tokens, test, options)
@@ -167,7 +174,7 @@ def compare(tokens: Tokens, sides: Sides, options: KeynessOptions) -> KeynessRes
 
 
 def compared_ngrams(
-    tokens: Tokens, test: PresenceTest, options: KeynessOptions
+    tokens: NumberedTexts, test: PresenceTest, options: KeynessOptions
 ) -> tuple[NgramColumns, int]:
     """Return columns of the n-grams with p ≤ `options.q`, and how many n-grams were tested.
 
@@ -197,7 +204,7 @@ def compared_ngrams(
     return table, int(counted.sum())
 
 
-def _ngrams(tokens: Tokens, is_own: Flags, options: KeynessOptions) -> Iterator[Ngrams]:
+def _ngrams(tokens: NumberedTexts, is_own: Booleans, options: KeynessOptions) -> Iterator[Ngrams]:
     # If one side has no text of that length there is nothing to compare.
     shortest, longest = options.lengths
     longest = min(longest, *(int(tokens.sizes[side].max()) for side in (is_own, ~is_own)))
@@ -214,7 +221,7 @@ def _made_ahead(parts: Iterator[Ngrams]) -> Iterator[Ngrams]:
             yield part
 
 
-def _by_length(ngrams: Ngrams, all_lengths: bool) -> Iterator[tuple[Ngrams, Flags]]:
+def _by_length(ngrams: Ngrams, all_lengths: bool) -> Iterator[tuple[Ngrams, Booleans]]:
     """Yield n-grams, with `all_lengths` also their prefixes by length, and where they come from."""
     shortest = int(ngrams.shortest.min(initial=ngrams.n)) if all_lengths else ngrams.n
     for n in range(shortest, ngrams.n + 1):
@@ -239,7 +246,7 @@ def adjusted(p: ArrayLike, times: ArrayLike = 1) -> NDArray[np.float64]:
     return q
 
 
-def _not_inside(table: NgramColumns, tokens: Tokens, rows: Ints) -> Ints:
+def _not_inside(table: NgramColumns, tokens: NumberedTexts, rows: Ints) -> Ints:
     """Return the n-grams that are not always the last tokens of a longer one of them."""
     names = ("first", "n", "count", "other_count")
     inside, candidates = {}, []
@@ -250,7 +257,9 @@ def _not_inside(table: NgramColumns, tokens: Tokens, rows: Ints) -> Ints:
     return rows[[inside.get(ids) != counts for ids, counts in candidates]]
 
 
-def _rows(table: NgramColumns, chosen: Ints, tokens: Tokens, is_own: Flags) -> list[KeynessRow]:
+def _rows(
+    table: NgramColumns, chosen: Ints, tokens: NumberedTexts, is_own: Booleans
+) -> list[KeynessRow]:
     places = [(int(table["first"][k]), int(table["n"][k])) for k in chosen]
     names = table.keys() - {"first", "times"}
     rows = []

@@ -19,7 +19,7 @@ import numpy as np
 from ngramscan.errors import InputError
 from ngramscan.matching import Matcher
 from ngramscan.outputs.reading import Output, OutputSet, has_method, methods_of, number_problems
-from ngramscan.outputs.tokens import Flags, Ints
+from ngramscan.outputs.tokens import Booleans, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.patterns.regexes import compile_regex, whole
 from ngramscan.statistics.clusters import ClusteredShare
@@ -136,7 +136,7 @@ class MarkerCounts:
         for dataset, model in [*cells, *pooled]:
             yield (dataset, model), self.select(dataset, model)
 
-    def is_own(self, method: str) -> Flags:
+    def is_own(self, method: str) -> Booleans:
         """Tell which outputs are of prompts that have a method, alone or joined."""
         own_prompts = {prompt for prompt in self.prompts if has_method(prompt, method)}
         return np.array([output.group.prompt in own_prompts for output in self.outputs], dtype=bool)
@@ -146,7 +146,7 @@ class MarkerCounts:
         occurrences: Ints = self.counts[:, [m.method == method for m in self.markers]].sum(axis=1)
         return occurrences
 
-    def share(self, has: Flags) -> Estimate | None:
+    def share(self, has: Booleans) -> Estimate | None:
         """Estimate the share of outputs that have something; None if there are no outputs."""
         return ClusteredShare(has, self.problems).estimate(LEVEL) if self.outputs else None
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.outputs.ngrams import Ngrams
 from ngramscan.outputs.presence import Sides
-from ngramscan.outputs.tokens import AnyIntegers, Flags, Floats, Ints, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Booleans, Floats, Ints, runs_of
 
 
 def frequencies(
@@ -70,7 +70,7 @@ class _Runs:
     """Occurrences of n-grams by text; arrays with two rows are by side, the method's first."""
 
     def __init__(
-        self, starts: Ints, *, texts: AnyIntegers, counts: Ints, sizes: Floats, is_own: Flags
+        self, starts: Ints, *, texts: AnyIntegers, counts: Ints, sizes: Floats, is_own: Booleans
     ) -> None:
         self.starts, self.lengths = starts, np.diff(starts, append=counts.size)
         self.counts = counts.astype(np.float64)
@@ -101,7 +101,7 @@ def _log_ratios(runs: _Runs, level: float) -> Floats:
     """Return binary logarithms of the ratios of rates, and their limits, with problems as clusters.
 
     Half an occurrence is added to each side, so that an absent n-gram has a logarithm, and half to
-    its variance. The variance of a rate is that of a ratio estimate over problems.
+    its variance. A rate has the variance of a ratio estimate over problems.
     Sources: Hardie 2014, cass.lancs.ac.uk/log-ratio-an-informal-introduction (log ratio); Cochran
     1977, Sampling Techniques, 6.3 (ratio estimate); Welch 1947, doi:10.1093/biomet/34.1-2.28
     (degrees of freedom, from the problems that have the n-gram).

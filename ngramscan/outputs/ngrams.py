@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ngramscan.outputs.tokens import AnyIntegers, Flags, Ints, Tokens, changes, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Booleans, Ints, NumberedTexts, changes, runs_of
 
 _PART = 1 << 21
 """Positions that are sorted together; a common n-gram of the shortest length may have more."""
@@ -47,7 +47,7 @@ class Ngrams:
     """Ascending for each n-gram."""
     counts: Ints
 
-    def subset(self, chosen: Flags) -> Ngrams:
+    def subset(self, chosen: Booleans) -> Ngrams:
         """Return the chosen n-grams."""
         if chosen.all():
             return self
@@ -64,7 +64,7 @@ class Ngrams:
 
 
 def count_ngrams(
-    tokens: Tokens, lengths: tuple[int, int], minimum: MinFrequency
+    tokens: NumberedTexts, lengths: tuple[int, int], minimum: MinFrequency
 ) -> Iterator[Ngrams]:
     """Yield every n-gram that is frequent enough once, or as a prefix with the same occurrences.
 
@@ -149,7 +149,7 @@ class _Groups:
     shortest: Ints
     """Length of the shortest prefix that only this group has."""
 
-    def subset(self, chosen: Flags) -> _Groups:
+    def subset(self, chosen: Booleans) -> _Groups:
         """Return the chosen groups."""
         if chosen.all():
             return self

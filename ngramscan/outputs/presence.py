@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ngramscan.outputs.tokens import AnyIntegers, Flags, Floats, Ints, runs_of
+from ngramscan.outputs.tokens import AnyIntegers, Booleans, Floats, Ints, runs_of
 
 FEWEST_PAIRS = 40
 """With fewer pairs, not even differences all in one direction are evidence among many tests."""
@@ -38,7 +38,7 @@ class Sides:
     """
 
     def __init__(self, is_own: ArrayLike, problems: ArrayLike) -> None:
-        self.is_own: Flags = np.asarray(is_own, dtype=bool)
+        self.is_own: Booleans = np.asarray(is_own, dtype=bool)
         keys = 2 * np.asarray(problems, dtype=np.int64) + ~self.is_own
         if self.is_own.all() or not self.is_own.any() or (np.diff(keys) < 0).any():
             raise ValueError("expected outputs of both sides, sorted by problem")

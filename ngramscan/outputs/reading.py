@@ -15,7 +15,7 @@ from typing import Any
 
 from ngramscan.errors import InputError, some_of
 from ngramscan.messages import OptionUse, Text, message_of
-from ngramscan.reading.output_paths import Group, group_of
+from ngramscan.reading.output_paths import PromptGroup, group_of
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded, list_items
 from ngramscan.reading.streams import is_stream, missing, name_of, read_bytes, unpacked_path
@@ -30,7 +30,7 @@ ASKED_FIELDS = ("question", "prompt", "problem", "input", "context", "tables")
 class Output:
     """A model's output for one problem."""
 
-    group: Group
+    group: PromptGroup
     id: str
     """The problem's id and the epoch, the same for all models and prompts; empty if unknown."""
     text: str | None
@@ -131,12 +131,12 @@ def treat_reasoning(
     return answers, [f"{notice}, which is left out{ends}"]
 
 
-def _files(path: Path) -> list[tuple[Path, Group]]:
+def _files(path: Path) -> list[tuple[Path, PromptGroup]]:
     if is_stream(path):
-        return [(path, Group(name_of(path), "", ""))]
+        return [(path, PromptGroup(name_of(path), "", ""))]
     if path.is_file():
         stem = unpacked_path(path).stem
-        return [(path, group_of(path) or Group(path.parent.name, "", stem))]
+        return [(path, group_of(path) or PromptGroup(path.parent.name, "", stem))]
     if not path.is_dir():
         raise InputError(str(path), missing(path, _EXPECTED))
     files = [(file, group) for file in sorted(path.rglob("*")) if (group := group_of(file))]
@@ -174,7 +174,9 @@ def _records(name: str, content: bytes, bad: list[str] | None) -> Iterator[tuple
             bad.append(place)
 
 
-def _output(record: Any, place: str, group: Group, field: str, prompt_field: str | None) -> Output:
+def _output(
+    record: Any, place: str, group: PromptGroup, field: str, prompt_field: str | None
+) -> Output:
     if not isinstance(record, dict):
         raise InputError(place, "not a JSON object; expected one with an output")
     if field not in record:
@@ -207,7 +209,7 @@ def asked_in(record: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(text for values in lists for text in values if isinstance(text, str))
 
 
-def _group_in(record: Any, place: str, group: Group, prompt_field: str | None) -> Group:
+def _group_in(record: Any, place: str, group: PromptGroup, prompt_field: str | None) -> PromptGroup:
     """Return the group of a record, by its path or else by its fields."""
     fields = {} if group.model else {"dataset": "dataset", "model": "model", "prompt": "method"}
     if prompt_field is not None:
@@ -228,7 +230,7 @@ def number_problems(outputs: Iterable[Output]) -> list[int]:
 
 
 def _refuse_duplicates(outputs: Sequence[Output]) -> None:
-    places: dict[tuple[Group, str], str] = {}
+    places: dict[tuple[PromptGroup, str], str] = {}
     for output in outputs:
         first = places.setdefault((output.group, output.id), output.place)
         if output.id and first != output.place:

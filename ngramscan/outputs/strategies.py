@@ -16,7 +16,7 @@ from ngramscan.outputs.formulas import take_apart
 from ngramscan.outputs.markers import ALL, LEVEL
 from ngramscan.outputs.reading import Output, OutputSet, number_problems
 from ngramscan.patterns.regexes import compile_regex, whole
-from ngramscan.reading.output_paths import Group
+from ngramscan.reading.output_paths import PromptGroup
 from ngramscan.reading.yaml_files import Node, compose_yaml, read_text
 from ngramscan.rows import Label, Plot, Share, row_kind
 from ngramscan.statistics.clusters import ClusteredShare
@@ -140,7 +140,7 @@ def run_strategies(outputs_read: OutputSet, rules: RuleSet) -> StrategyResult:
     return StrategyResult([*_shares(present, outputs)], outputs, outputs_read.notices)
 
 
-def classify(group: Group, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
+def classify(group: PromptGroup, id_: str, text: str, rules: RuleSet) -> OutputStrategyRow:
     """Return the strategy of one text, by the first rule that holds."""
     parts = take_apart(text)
     steps, before = (_count_steps(prose, rules) for prose in (parts.prose, parts.before_code))
@@ -182,8 +182,8 @@ ClassifiedOutputs = list[tuple[Output, OutputStrategyRow]]
 
 def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Iterator[StrategyRow]:
     """Yield the shares of each group, then those of all models, where there are several."""
-    groups: dict[Group, ClassifiedOutputs] = {}
-    pooled: dict[Group, ClassifiedOutputs] = {}
+    groups: dict[PromptGroup, ClassifiedOutputs] = {}
+    pooled: dict[PromptGroup, ClassifiedOutputs] = {}
     for answer in zip(outputs, rows, strict=True):
         group = answer[0].group
         groups.setdefault(group, []).append(answer)
@@ -196,7 +196,7 @@ def _shares(outputs: Sequence[Output], rows: Sequence[OutputStrategyRow]) -> Ite
             yield _share(group, answers, strategy)
 
 
-def _share(group: Group, answers: ClassifiedOutputs, strategy: str) -> StrategyRow:
+def _share(group: PromptGroup, answers: ClassifiedOutputs, strategy: str) -> StrategyRow:
     follows = [row.strategy == strategy for _, row in answers]
     densities = [row.formula_density for _, row in answers]
     group_densities = list(compress(densities, follows))

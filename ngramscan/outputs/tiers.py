@@ -17,7 +17,7 @@ import numpy as np
 from ngramscan.messages import Text
 from ngramscan.outputs.markers import LEVEL, REGEX_TIER, MarkerCounts, mark_outputs
 from ngramscan.outputs.reading import OutputSet
-from ngramscan.outputs.tokens import Flags, Floats, Ints
+from ngramscan.outputs.tokens import Booleans, Floats, Ints
 from ngramscan.patterns.model import PatternSet
 from ngramscan.rows import Label, Plot, row_kind
 from ngramscan.statistics.estimates import Estimate, fields_of
@@ -111,13 +111,13 @@ def tier_of(ratio: float) -> str:
     return "T2/T3" if ratio >= 0.7 else "T3"
 
 
-def rate_ratio(values: Ints, is_own: Flags, clusters: Ints, level: float = LEVEL) -> Estimate:
+def rate_ratio(values: Ints, is_own: Booleans, clusters: Ints, level: float = LEVEL) -> Estimate:
     """Estimate how many times larger a mean is in some outputs than in the others.
 
     `values` are occurrences in each output, or 0 and 1; `clusters` are the problems. Where a sum is
     zero, a half is added to both. The interval is one of *t* on the log scale, from the linearised
-    variance between problems. The variance is at least that of as many independent counts: outputs
-    in which nothing occurs do not vary, and yet prove nothing.
+    variance between problems. The variance is never less than with as many independent counts:
+    outputs in which nothing occurs do not vary, and yet prove nothing.
 
     Sources: Cochran 1977, Sampling Techniques, chapter 6 (linearised variance of ratios); Walter
     1975, doi:10.1093/biomet/62.2.371 (halves).

@@ -16,7 +16,7 @@ from ngramscan.matching.words import word_expression
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 AnyIntegers = NDArray[np.integer]
-Flags = NDArray[np.bool_]
+Booleans = NDArray[np.bool_]
 
 
 @cache
@@ -25,7 +25,7 @@ def _piece() -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Tokens:
+class NumberedTexts:
     """Texts as numbers, with a 0 between them."""
 
     ids: AnyIntegers
@@ -49,7 +49,7 @@ class Tokens:
         return "".join(pieces)
 
 
-def split_words(texts: Iterable[str]) -> Tokens:
+def split_words(texts: Iterable[str]) -> NumberedTexts:
     """Split texts into words and other characters; keep the spaces."""
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__
@@ -69,7 +69,7 @@ def split_words(texts: Iterable[str]) -> Tokens:
         gaps.append(following[~spaces])
         numbered[number] = values[:0]  # Keeps no text twice.
     sizes = np.array([piece.size for piece in ids], dtype=np.int64)
-    return Tokens(
+    return NumberedTexts(
         _joined(ids), documents=_documents(sizes), sizes=sizes, names=names, gaps=_joined(gaps)
     )
 
@@ -80,7 +80,7 @@ def _joined(pieces: Iterable[NDArray[np.int32]]) -> NDArray[np.int32]:
     return np.concatenate([*(part for piece in pieces for part in (zero, piece)), zero])
 
 
-def split_characters(texts: Sequence[str]) -> Tokens:
+def split_characters(texts: Sequence[str]) -> NumberedTexts:
     """Split texts into characters."""
     is_used = np.zeros(0x110000, dtype=bool)
     for text in texts:
@@ -92,7 +92,7 @@ def split_characters(texts: Sequence[str]) -> Tokens:
     ids: AnyIntegers = np.zeros(int(sizes.sum()) + sizes.size + 1, dtype=numbers.dtype)
     for text, stop in zip(texts, np.cumsum(sizes + 1), strict=True):
         ids[stop - len(text) : stop] = numbers[_code_points(text)]
-    return Tokens(ids, _documents(sizes), sizes, ["", *map(chr, points)])
+    return NumberedTexts(ids, _documents(sizes), sizes, ["", *map(chr, points)])
 
 
 def _code_points(text: str) -> NDArray[np.uint32]:
@@ -105,7 +105,7 @@ def _documents(sizes: Ints) -> AnyIntegers:
     return np.append(np.repeat(numbers, sizes + 1), numbers[-1:])
 
 
-def changes(values: AnyIntegers) -> Flags:
+def changes(values: AnyIntegers) -> Booleans:
     """Return a mask of the places where a new value begins, including the first."""
     is_new = np.ones(values.size, dtype=bool)
     is_new[1:] = values[1:] != values[:-1]
@@ -120,7 +120,9 @@ def runs_of(values: AnyIntegers, starts: Ints) -> tuple[Ints, Ints]:
     return at, np.searchsorted(at, starts)
 
 
-def usual_forms(tokens: Tokens, ngrams: Sequence[tuple[int, int]], within: Flags) -> list[str]:
+def usual_forms(
+    tokens: NumberedTexts, ngrams: Sequence[tuple[int, int]], within: Booleans
+) -> list[str]:
     """Return n-grams (position, n) as they are spaced most often, `within` some texts if there."""
     gaps = tokens.gaps
     if gaps is None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ngramscan.matching.seeds import Flags, Integers
+from ngramscan.matching.seeds import Booleans, Integers
 from ngramscan.prevalence.spans import Span
 
 MOST_OVERLAPPING = 16
@@ -40,12 +40,12 @@ def listed_spans(spans: Sequence[Span]) -> list[Span]:
     return listed
 
 
-def _have_a_rare_word(firsts: Integers, stops: Integers) -> Flags:
+def _have_a_rare_word(firsts: Integers, stops: Integers) -> Booleans:
     """Return which spans have a word that is in few spans."""
     changes = np.zeros(int(stops[-1]) + 1, np.int64)  # of the number of spans that have a word
     changes[firsts] += 1
     changes[stops] -= 1
     is_rare = np.cumsum(changes)[:-1] <= MOST_OVERLAPPING
     rare_before = np.append(0, np.cumsum(is_rare))
-    have_one: Flags = rare_before[stops] > rare_before[firsts]
+    have_one: Booleans = rare_before[stops] > rare_before[firsts]
     return have_one

@@ -21,7 +21,7 @@ from ngramscan.outputs.reading import (
 )
 from ngramscan.prevalence.trace import GivenText
 from ngramscan.prevalence.trace_methods import CONTROL
-from ngramscan.reading.output_paths import Group
+from ngramscan.reading.output_paths import PromptGroup
 from ngramscan.reading.row_files import Table, name_of, read_table
 from ngramscan.reading.streams import name_of as name_of_file
 from ngramscan.reading.streams import read_bytes
@@ -36,7 +36,7 @@ def read_plain(paths: Sequence[str | Path], without_reasoning: bool) -> OutputSe
             text = content.decode()
         except UnicodeDecodeError as error:
             raise InputError(name, f"not UTF-8 at byte {error.start} of the file") from error
-        outputs.append(Output(Group("", "", ""), id=name, text=text, place=name))
+        outputs.append(Output(PromptGroup("", "", ""), id=name, text=text, place=name))
     if not any(each.has_text for each in outputs):
         where = ", ".join(map(name_of, paths)) or OptionUse("outputs")
         raise InputError(where, "no file contains text")

@@ -12,7 +12,7 @@ _FINANCEMATH_PATH = re.compile(
 )
 
 
-class Group(NamedTuple):
+class PromptGroup(NamedTuple):
     """Where an output comes from: one file in the usual layout."""
 
     dataset: str
@@ -20,8 +20,8 @@ class Group(NamedTuple):
     prompt: str
 
 
-def group_of(file: Path) -> Group | None:
+def group_of(file: Path) -> PromptGroup | None:
     """Return the group that the end of a path names, in our layout or in FinanceMath's."""
     end = "/".join(file.absolute().parts[-3:])
     match = _OUR_PATH.fullmatch(end) or _FINANCEMATH_PATH.fullmatch(end)
-    return Group(**match.groupdict()) if match else None
+    return PromptGroup(**match.groupdict()) if match else None

@@ -11,7 +11,7 @@ _PACKAGES = ("ngramscan", "evalcore")
 
 
 def shipped_folders() -> list[Path]:
-    """Return the folders of shipped pattern sets: in the wheel, or beside the checkout."""
+    """Return the folders of shipped pattern sets: in the wheel, or in the checkout."""
     package = Path(str(resources.files("ngramscan")))
     return [package / "shipped_patterns", package.parent / "patterns"]
 

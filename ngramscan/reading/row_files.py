@@ -53,7 +53,7 @@ def as_tables(tables: GivenTables) -> list[Table]:
 
 
 def name_of(table: Table) -> str:
-    """Return what messages call a table."""
+    """Return the name of a table in messages."""
     return name_of_file(table) if isinstance(table, str | Path) else "data frame"
 
 
@@ -74,7 +74,7 @@ def read_table(table: Table) -> PlacedRows:
 
 
 def has_rows(path: str | Path) -> bool:
-    """Tell whether the name of a file is that of a table."""
+    """Tell whether a file is a table, by its name."""
     return unpacked_path(path).suffix.lower() in _READERS
 
 
@@ -165,7 +165,7 @@ def _csv(name: str, content: bytes, absent: str | None = None) -> PlacedRows:
 
 
 def separator_of(header: str) -> str:
-    """Return what separates the columns of CSV: semicolons or tabs, as spreadsheets may write."""
+    """Return the delimiter of a CSV header: a comma, or else a semicolon or tab."""
     if "," in header:
         return ","
     return next((mark for mark in (";", "\t") if mark in header), ",")
@@ -193,7 +193,7 @@ def _json(name: str, content: bytes) -> PlacedRows:
 
 
 def is_json_list(content: bytes) -> bool:
-    """Tell whether a content, of which the beginning is enough, is a JSON list, not JSON lines."""
+    """Tell whether a content is a JSON list, not JSON lines; its beginning is enough."""
     return bool(_BEGIN[".json"].match(content.removeprefix(codecs.BOM_UTF8).lstrip()))
 
 

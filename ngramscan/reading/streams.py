@@ -62,7 +62,7 @@ def names_standard_input(path: object) -> bool:
 
 
 def name_of(path: object) -> str:
-    """Return what messages call an input."""
+    """Return the name of an input in messages."""
     return "standard input" if names_standard_input(path) else str(path)
 
 
@@ -155,7 +155,7 @@ def _is_named_pipe(path: str) -> bool:
 
 
 def _read_named_pipe(path: str) -> Iterator[bytes]:
-    """Yield what comes through a named pipe; an InputError says that no program writes to it."""
+    """Yield the bytes of a named pipe; an InputError says that no program writes to it."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     with os.fdopen(descriptor, "rb", buffering=0) as file:
         give_up_at = time.monotonic() + _WRITER_WAIT_S
@@ -200,7 +200,7 @@ class _UnpackedFile(io.RawIOBase):
 
 
 def open_unpacked(path: object) -> io.BufferedReader:
-    """Open an input to read its decompressed bytes, of which only a part may be needed."""
+    """Open an input to read its decompressed bytes, or only some of them."""
     return io.BufferedReader(_UnpackedFile(path), _READ_BYTES)
 
 
@@ -260,7 +260,7 @@ class _Unpacker:
             raise OSError(f"it is not {self._compression.name}, whatever its name says; rename it")
 
     def _decompress(self, data: bytes) -> Iterator[bytes]:
-        """Yield what some data holds."""
+        """Yield the decompressed content of some data."""
         while data:
             if self._member is None:
                 data = data.lstrip(b"\0")  # padding behind a member, as tapes leave it

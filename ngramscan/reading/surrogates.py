@@ -63,7 +63,7 @@ def refuse_halves(place: object, row: object) -> None:
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    """Yield all texts in a value of JSON, keys included, however deeply it is nested."""
+    """Yield all texts in a value of JSON, keys included, at any depth."""
     waiting = [value]
     while waiting:
         part = waiting.pop()

@@ -117,18 +117,18 @@ class Service:
         """Why nothing could be sent so far; empty once something was."""
         self.given_up: RemoteError | None = None
 
-    def ask(self, content: str, read: Callable[[httpx.Response], T]) -> tuple[T, int, float]:
-        """Return what `read` makes of the answer, the number of requests, and seconds of the last.
+    def ask(self, content: str, parse_reply: Callable[[httpx.Response], T]) -> tuple[T, int, float]:
+        """Return the parsed answer, the number of requests, and the seconds of the last.
 
-        `read` raises a TransientError to have the question repeated, a RemoteRefused if it can't be
-        answered, and a ServiceUnusable if no question can. `ask` raises a RemoteError.
+        `parse_reply` raises a TransientError to have the question repeated, a RemoteRefused if it
+        can't be answered, and a ServiceUnusable if no question can. `ask` raises a RemoteError.
         """
         started_at, sent = self._clock.now(), 0
         retries = Retries(self._terms.retries)
         while True:
             turn, sent, sent_at = self._take_turn(), sent + 1, self._clock.now()
             with retries:
-                answer = self._ask_once(content, read)
+                answer = self._ask_once(content, parse_reply)
                 return answer, sent, self._clock.now() - sent_at
             if isinstance(retries.error, RateLimitedError):
                 retries.forgive()
@@ -137,10 +137,10 @@ class Service:
             else:
                 self._wait_after(retries, started_at)
 
-    def _ask_once(self, content: str, read: Callable[[httpx.Response], T]) -> T:
-        """Return what `read` makes of the answer; a TransientError may pass."""
+    def _ask_once(self, content: str, parse_reply: Callable[[httpx.Response], T]) -> T:
+        """Return the parsed answer; a TransientError may pass."""
         try:
-            answer = read(self.post(content))
+            answer = parse_reply(self.post(content))
         except ServiceUnusable as error:
             raise self.give_up(RemoteRefused, str(error)) from error
         except RemoteRefused as error:

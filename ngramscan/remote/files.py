@@ -80,7 +80,7 @@ class RemoteFile:
 
     @property
     def stamp(self) -> str:
-        """A text that tells this content from any other of this size; empty: there is none."""
+        """A text that other contents of this size do not have; empty if no such text is known."""
         return "" if self.is_recent else self.etag
 
 
@@ -116,7 +116,7 @@ class Source:
         )
 
     async def open(self, url: str, needs_parts: bool = True) -> RemoteFile:
-        """Return a file with its head; a NoFileError: there is none.
+        """Return a file with its head; raise a NoFileError if there is none.
 
         Where the server can't send parts of it, this is an error too if it `needs_parts`.
         """
@@ -185,7 +185,7 @@ class Source:
             return file
 
     def _address(self, url: str) -> dict[str, Any]:
-        """Return where a request for a URL is sent."""
+        """Return the address to which a request for a URL is sent."""
         address = URL(url, encoded=True)
         return {"url": address, "proxy": self._proxy(address.scheme, address.host, address.port)}
 
@@ -340,8 +340,8 @@ def changed(file: RemoteFile) -> IndexChangedError:
 
 def validator(response: aiohttp.ClientResponse) -> str:
     """Return the tag of a file, or else the time of its last change; empty: neither."""
-    found = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
-    return found.encode(errors="surrogateescape").decode("latin-1")
+    tag = response.headers.get("ETag") or response.headers.get("Last-Modified") or ""
+    return tag.encode(errors="surrogateescape").decode("latin-1")
 
 
 def _is_recent(response: aiohttp.ClientResponse) -> bool:
@@ -394,8 +394,8 @@ async def _read_part(
     if response.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise RemoteRefused(f"{name}: the server sends parts of files compressed")
     stated = response.headers.get("Content-Range", "")
-    found = _CONTENT_RANGE.fullmatch(stated)
-    first, last, size = map(int, found.groups()) if found else (-1, -1, -1)
+    match = _CONTENT_RANGE.fullmatch(stated)
+    first, last, size = map(int, match.groups()) if match else (-1, -1, -1)
     if first != start or last != min(stop, size) - 1:
         raise TransientError(f"bytes {start}-{stop - 1} asked for, {stated[:80] or 'others'} sent")
     body, expected = b"", last + 1 - first
@@ -464,10 +464,10 @@ def _sign(url: str, **login: bool) -> str:
 def _folders(url: str, **login: bool) -> list[str]:
     try:
         store, path = _store(url, **login)
-        found = store.ls(path, detail=True)
+        entries = store.ls(path, detail=True)
     except FileNotFoundError:
         return []
-    names = (each["name"].rstrip("/") for each in found if each["type"] == "directory")
+    names = (each["name"].rstrip("/") for each in entries if each["type"] == "directory")
     return [posixpath.basename(name) for name in names]
 
 

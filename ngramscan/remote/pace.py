@@ -116,8 +116,8 @@ class Pace:
 
     def _pause_s(self, retry_after: float | None) -> float:
         grown = _FIRST_PAUSE_S * 2 ** (self._fruitless - 1) if self._fruitless else 0.0
-        asked = _FIRST_PAUSE_S if retry_after is None else retry_after
-        return max(asked, min(grown, _LONGEST_GROWN_S))
+        requested_s = _FIRST_PAUSE_S if retry_after is None else retry_after
+        return max(requested_s, min(grown, _LONGEST_GROWN_S))
 
     def _is_exhausted(self) -> bool:
         return self._fruitless + 1 >= FRUITLESS_PAUSES

@@ -23,7 +23,7 @@ from ngramscan.remote.files import RemoteFile
 
 _NAME = "ranges-1.sqlite"
 _WAITING_BYTES = 1_000_000
-"""New pieces are stored when there is so much, and at the end."""
+"""New pieces are stored when they have this many bytes, and at the end."""
 _SCHEMA = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -89,7 +89,7 @@ class RangeCache:
                 return
 
     def _ask(self, statement: str, *values: object) -> list[Any]:
-        """Return the rows of a statement; after an error of the file none of this nor of others."""
+        """Return the rows of a statement; after an error of the file, none for any statement."""
         try:
             return self._connection.execute(statement, values).fetchall() if self._is_usable else []
         except sqlite3.Error as error:

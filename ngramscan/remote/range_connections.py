@@ -1,8 +1,8 @@
 """Requests for parts of files that are answered as expected, with little work for each.
 
-An index is asked by ten thousands of requests of which each brings a few hundred bytes. aiohttp can
-answer everything that a server may send, and takes three times the processor time. Here only one
-answer is understood: 206 with just the bytes that were asked for. Any other is left to aiohttp.
+Reading an index takes tens of thousands of requests of a few hundred bytes each. aiohttp can handle
+everything that a server may send, and takes three times the processor time. Here only one answer is
+understood: 206 with just the bytes that were asked for. Any other is left to aiohttp.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ class Connections:
 
 
 def _take_open(idle: list[Streams]) -> Streams | None:
-    """Return a connection that is not known to be closed; None: there is none."""
+    """Return a connection that is not known to be closed; None if there is none."""
     while idle:
         reader, writer = streams = idle.pop()
         if not (reader.at_eof() or writer.is_closing()):
@@ -96,9 +96,9 @@ async def _exchange(
     try:
         writer.write(request)
         head = await reader.readuntil(b"\r\n\r\n")
-        found = {name.lower(): value.strip() for name, value in _HEADER.findall(head)}
-        is_last = b"close" in found.pop(b"connection", b"").lower()
-        if not head.startswith(b"HTTP/1.1 206") or found != expected:
+        headers = {name.lower(): value.strip() for name, value in _HEADER.findall(head)}
+        is_last = b"close" in headers.pop(b"connection", b"").lower()
+        if not head.startswith(b"HTTP/1.1 206") or headers != expected:
             raise OddAnswerError(f"HTTP {head[9:12].decode('ascii', 'replace')}")
         body = await reader.readexactly(int(expected[b"content-length"]))
         stays_open = not is_last

@@ -1,8 +1,8 @@
 """Parts of remote files: many small reads at once, each asked for once, checked and kept.
 
-A query is a chain of small reads of which each needs the one before, and hundreds of chains run at
-once. So reads of one turn of the event loop are merged into requests. Pieces are kept under their
-exact bounds: an index is read in pieces that always have the same.
+A query is a chain of small reads, each of which needs the previous one, and hundreds of chains run
+at once. So reads of one turn of the event loop are merged into requests. Pieces are kept under
+their exact bounds: an index is read in pieces that always have the same.
 """
 
 from __future__ import annotations
@@ -45,15 +45,15 @@ PIECE_BYTES = 1 << 20
 _OTHER_FILES = 40
 """Descriptors for everything else: the journal, and libraries that are loaded late."""
 _ENTRY_BYTES = 400
-"""Memory of a piece besides its bytes."""
+"""Memory of a piece in addition to its bytes."""
 _MOST_SAMPLES, _SAMPLE_BYTES = 16, 4096
-"""Pieces, and bytes of each, by which a file without tag and date is known again."""
+"""Pieces, and bytes of each, by which a file without tag and date is recognized."""
 
 T = TypeVar("T")
-Key = tuple[RemoteFile, int, int]
+RangeKey = tuple[RemoteFile, int, int]
 """File, start, stop."""
-Reading = bytes | asyncio.Future[bytes]
-"""Bytes that are known, or under way."""
+BytesOrFuture = bytes | asyncio.Future[bytes]
+"""Bytes, or the future of those that are under way."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,12 @@ class Ranges:
         self.requests = self.bytes = self.hits = 0
         """Requests sent, bytes received, and reads that needed no request."""
         self.changed: list[str] = []
-        """Files that were opened, and of which the cache on disk had another version."""
+        """Files that were opened and have another version in the cache on disk."""
         self._slots = asyncio.Semaphore(_most_at_once(options.concurrency))
         self._waiting: dict[RemoteFile, list[tuple[int, int]]] = {}
-        self._under_way: dict[Key, asyncio.Future[bytes]] = {}
+        self._under_way: dict[RangeKey, asyncio.Future[bytes]] = {}
         # The least recently used first; the oldest key of a dict takes ever longer to find.
-        self._kept: OrderedDict[Key, bytes] = OrderedDict()
+        self._kept: OrderedDict[RangeKey, bytes] = OrderedDict()
         self._kept_bytes = 0
         self.pages: list[str] = []
         """Files for which a server sent an HTML page instead, as if they were there."""
@@ -115,7 +115,7 @@ class Ranges:
         return Source(_most_at_once(self._options.concurrency))
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """Return what a coroutine returns; Ctrl-C cancels it."""
+        """Run a coroutine and return its result; Ctrl-C cancels it."""
         future = asyncio.run_coroutine_threadsafe(coroutine, self._loop)
         try:
             return future.result()
@@ -123,7 +123,7 @@ class Ranges:
             future.cancel()
 
     async def open(self, url: str) -> RemoteFile | None:
-        """Return a file as it is now; None: there is none."""
+        """Return a file as it is now; None if there is none."""
         try:
             file = await self._patiently(shown(url), lambda: self._source.open(url))
         except NoFileError as error:
@@ -135,7 +135,7 @@ class Ranges:
         return file
 
     async def require(self, url: str, needs_parts: bool = True) -> RemoteFile:
-        """Return a file as it is now; a NoFileError: there is none."""
+        """Return a file as it is now; raise a NoFileError if there is none."""
         return await self._patiently(shown(url), lambda: self._source.open(url, needs_parts))
 
     def read_through(self, url: str, stamp: str = "", is_page: bool = False) -> Generator[bytes]:
@@ -158,7 +158,7 @@ class Ranges:
             self.run(self.check_unmarked())
 
     async def check_unmarked(self) -> None:
-        """Raise an IndexChangedError if a file without tag and date is no longer what was read.
+        """Raise an IndexChangedError if a file without tag and date has changed since it was read.
 
         Its size, its first bytes, and some pieces that were read are compared.
         """
@@ -179,7 +179,7 @@ class Ranges:
         reads = [self.start(file, at, min(at + PIECE_BYTES, stop)) for at in starts]
         return b"".join([await finished(read) for read in reads])
 
-    def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
+    def start(self, file: RemoteFile, start: int, stop: int) -> BytesOrFuture:
         """Start to read a piece of at most a megabyte, on the loop; `finished` waits for it."""
         if not 0 <= start <= stop <= file.size:
             raise ValueError(f"{file.url}: bytes {start} to {stop} of {file.size}")
@@ -197,7 +197,7 @@ class Ranges:
         return future
 
     async def read_whole(self, url: str, most: int) -> bytes | None:
-        """Return the content of a file of at most so many bytes; None: there is none."""
+        """Return the content of a file of at most `most` bytes; None if there is no such file."""
         file = await self.open(url)
         if file is None:
             return None
@@ -244,14 +244,14 @@ class Ranges:
         if self._disk and isinstance(error, IndexChangedError):
             self._disk.forget(file)
 
-    def _recall(self, key: Key) -> bytes | None:
+    def _recall(self, key: RangeKey) -> bytes | None:
         if (content := self._kept.get(key)) is not None:
             self._kept.move_to_end(key)
         elif self._disk and (content := self._disk.get(*key)) is not None:
             self._keep(key, content)
         return content
 
-    def _keep(self, key: Key, content: bytes) -> None:
+    def _keep(self, key: RangeKey, content: bytes) -> None:
         if len(content) >= PIECE_BYTES:  # parts of tables, which who reads them keeps
             return
         self._kept[key] = content
@@ -268,7 +268,7 @@ class Ranges:
             samples[start] = content[:_SAMPLE_BYTES]
 
     async def _patiently(self, name: str, ask: Callable[[], Awaitable[T]]) -> T:
-        """Return what `ask` returns; repeat it where that may help."""
+        """Return the result of `ask`; repeat it if that may help."""
         retries, answers = Retries(RETRIES), 0
         while True:
             asked_at = self._loop.time()
@@ -292,7 +292,7 @@ class Ranges:
             await self._wait_after(name, retries)
 
     async def _within_time(self, ask: Callable[[], Awaitable[T]]) -> T:
-        """Return what `ask` returns in time; a TransientError otherwise."""
+        """Return the result of `ask`; raise a TransientError if it takes too long."""
         try:
             async with asyncio.timeout(self._options.timeout_s):
                 return await ask()
@@ -364,7 +364,7 @@ class Ranges:
         self.close()
 
 
-async def finished(reading: Reading) -> bytes:
+async def finished(reading: BytesOrFuture) -> bytes:
     """Return the bytes of a reading when they are there."""
     # Whoever stops waiting must not stop it for others.
     return reading if isinstance(reading, bytes) else await asyncio.shield(reading)

@@ -48,7 +48,7 @@ class StoreProblem(NamedTuple):
 
 
 def problem_of(error: Exception) -> StoreProblem:
-    """Return what an error of fsspec, or of whatever library is below it, means."""
+    """Return the meaning of an error of fsspec, or of a library that it uses."""
     reason, name = reason_of(error), type(error).__name__
     if name.endswith("CredentialsError"):  # of botocore
         return StoreProblem("credentials", reason)
@@ -84,7 +84,7 @@ def encoded(url: str) -> str:
 
 
 def version_of(info: Mapping[str, Any]) -> str:
-    """Return what changes with the content of a file, of what its store says; empty: nothing."""
+    """Return what a store says that changes with a file's content; empty if it says nothing."""
     return str(next((info[key] for key in _VERSION_KEYS if info.get(key)), ""))
 
 

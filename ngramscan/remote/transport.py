@@ -34,7 +34,7 @@ _PROXY_SCHEMES = {"http", "https"}
 
 
 def proxy_for(scheme: str, host: str | None, port: int | None = None) -> str | None:
-    """Return the proxy for a host that the environment names; None: there is none.
+    """Return the proxy for a host that the environment names; None if it names none.
 
     An InputError says that it is of a kind that can't be used.
     """
@@ -123,15 +123,15 @@ def time_limit(seconds: float) -> Iterator[None]:
         _EXCHANGE.until = None
 
 
-def _left(timeout: float | None) -> float | None:
-    """Return how long one step may take, by its own timeout and that of the exchange."""
+def _shorten(timeout: float | None) -> float | None:
+    """Return how long one step may take: its timeout, or the time that the exchange has left."""
     until: float | None = getattr(_EXCHANGE, "until", None)
     if until is None:
         return timeout
-    left = until - time.monotonic()
-    if left <= 0:
+    remaining_s = until - time.monotonic()
+    if remaining_s <= 0:
         raise httpcore.ReadTimeout("the request ran out of time")
-    return left if timeout is None else min(left, timeout)
+    return remaining_s if timeout is None else min(remaining_s, timeout)
 
 
 class _Backend(httpcore.SyncBackend):
@@ -145,19 +145,19 @@ class _Backend(httpcore.SyncBackend):
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.NetworkStream:
-        stream = super().connect_tcp(host, port, _left(timeout), local_address, socket_options)
-        return _Stream(stream)
+        stream = super().connect_tcp(host, port, _shorten(timeout), local_address, socket_options)
+        return _DeadlineStream(stream)
 
 
-class _Stream(httpcore.NetworkStream):
+class _DeadlineStream(httpcore.NetworkStream):
     def __init__(self, stream: httpcore.NetworkStream) -> None:
         self._stream = stream
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        return self._stream.read(max_bytes, _left(timeout))
+        return self._stream.read(max_bytes, _shorten(timeout))
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        self._stream.write(buffer, _left(timeout))
+        self._stream.write(buffer, _shorten(timeout))
 
     def close(self) -> None:
         self._stream.close()
@@ -165,7 +165,9 @@ class _Stream(httpcore.NetworkStream):
     def start_tls(
         self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
     ) -> httpcore.NetworkStream:
-        return _Stream(self._stream.start_tls(ssl_context, server_hostname, _left(timeout)))
+        return _DeadlineStream(
+            self._stream.start_tls(ssl_context, server_hostname, _shorten(timeout))
+        )
 
     def get_extra_info(self, info: str) -> Any:
         return self._stream.get_extra_info(info)

@@ -1,4 +1,4 @@
-"""A file on a web server from its first byte to its last, however often the connection drops.
+"""A file on a web server from its first byte to its last, even if connections drop.
 
 Where it drops, the rest is asked for: of the same version, if the server tags versions. Otherwise
 what came before is compared with what comes now, by its last bytes, or where the server only sends

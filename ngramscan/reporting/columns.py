@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, TypeVar
 
 from ngramscan.reporting.layout import (
-    Columns,
+    CellColumns,
     Layout,
     cell,
     percent,
@@ -21,7 +21,7 @@ from ngramscan.rows import columns_of
 
 Row = TypeVar("Row")
 ALL = "all"
-"""Stands in place of a name: all of them together."""
+"""Stands for all names together."""
 
 
 def to_columns(
@@ -33,14 +33,14 @@ def to_columns(
     `shares` names, are in percent. In a column of exceptions (`n_unknown`) a cell is empty for
     none.
     """
-    found = {}
+    columns = {}
     for name_or_pair in names:
         if isinstance(name_or_pair, str):
             heading, name = name_or_pair.replace("_", " "), name_or_pair
         else:
             heading, name = name_or_pair
-        found[heading] = _cells(rows, name, name in shares) if rows else []
-    return found
+        columns[heading] = _cells(rows, name, name in shares) if rows else []
+    return columns
 
 
 def _cells(rows: Sequence[Any], name: str, is_share: bool) -> list[str]:
@@ -61,13 +61,13 @@ def _cells(rows: Sequence[Any], name: str, is_share: bool) -> list[str]:
 def print_pooled(
     console: Any,
     rows: Iterable[Any],
-    columns: Callable[[list[Any]], Columns],
+    columns: Callable[[list[Any]], CellColumns],
     layout: Layout,
     notes: Sequence[str] = (),
 ) -> None:
     """Print a table of rows, if there are any; those of all models or datasets come first.
 
-    `notes` are the names by which notes of rows are told apart, if notes are printed.
+    `notes` are the columns that say which row a printed note is about; empty: print no notes.
     """
     if ordered := pooled_first(rows):
         ends = [_breadth(row) != _breadth(other) for row, other in pairwise(ordered)]
@@ -85,7 +85,7 @@ def _breadth(row: Any) -> int:
     return [row.model, getattr(row, "dataset", None)].count(ALL)
 
 
-def for_paper(columns: Columns) -> tuple[list[Any], type]:
+def for_paper(columns: CellColumns) -> tuple[list[Any], type]:
     """Return the columns of a table as rows, with their type, for LaTeX."""
     columns = {name: cells for name, cells in columns.items() if name != "group" or any(cells)}
     fields = [(name.replace(" ", "_"), str) for name in columns]

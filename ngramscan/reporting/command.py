@@ -113,15 +113,15 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
     refuse raises an InputError, which names options as they are called in Python.
     """
     signature, hints = signature_of(function), hints_of(function)
-    known = [
+    shown_parameters = [
         parameter
         for name, parameter in signature.parameters.items()
         if name != FOR_TABLE and not option_of(hints[name]).is_shown
     ]
-    several = next((each.name for each in known if each.kind is each.VAR_POSITIONAL), "")
-    by_name = [each.name for each in known if each.name != several]
+    several = next((each.name for each in shown_parameters if each.kind is each.VAR_POSITIONAL), "")
+    by_name = [each.name for each in shown_parameters if each.name != several]
     returned = "DataFrame" if hints["return"] is not NoRows else signature.empty
-    signature = signature.replace(parameters=known, return_annotation=returned)
+    signature = signature.replace(parameters=shown_parameters, return_annotation=returned)
 
     @wraps(function)
     def called(*arguments: P.args, **options: P.kwargs) -> Any:
@@ -130,13 +130,15 @@ def command(function: Callable[P, Result[Any]]) -> Callable[P, pd.DataFrame]:
                 hint = suggestion(name, by_name) or f"; available: {', '.join(by_name)}"
                 raise TypeError(f"{function.__name__}(): no option {name!r}{hint}")
         bound = signature.bind(*arguments, **options)
-        given = dict(bound.arguments)
+        passed_arguments = dict(bound.arguments)
         bound.apply_defaults()
-        shell = notebook() if PROGRESS in bound.arguments and PROGRESS not in given else None
+        shell = (
+            notebook() if PROGRESS in bound.arguments and PROGRESS not in passed_arguments else None
+        )
         try:
             if shell is None:
-                return _returned(_run(function, several, bound, given))
-            run = partial(_run, function, several, bound, given, is_for_table=True)
+                return _returned(_run(function, several, bound, passed_arguments))
+            run = partial(_run, function, several, bound, passed_arguments, is_for_table=True)
             return _shown_in(shell, run, bound)
         except NgramscanError as error:
             error.name_keywords()
@@ -151,7 +153,7 @@ def _run(
     function: Callable[..., Result[Any]],
     several: str,
     bound: inspect.BoundArguments,
-    given: Mapping[str, Any],
+    passed_arguments: Mapping[str, Any],
     *,
     is_for_table: bool = False,
 ) -> Result[Any]:
@@ -167,7 +169,7 @@ def _run(
         has_table = is_for_table and FOR_TABLE in signature_of(function).parameters
         table = {FOR_TABLE: True} if has_table else {}
         result = function(*bound.args, **bound.kwargs, **table)
-    write_files(result, python_call(function, given))
+    write_files(result, python_call(function, passed_arguments))
     return result
 
 
@@ -204,8 +206,8 @@ def _tables_of(result: Result[Any]) -> list[str]:
     from ngramscan.reporting.summaries.assemble import summaries
     from ngramscan.reporting.summaries.screen import lines_of
 
-    shown = [record_of(row) for row in rows[:MOST_ROWS]]
-    return lines_of(summaries(Results(kind, "rows", (*shown[0],), shown)), _NOTEBOOK_WIDTH)
+    records = [record_of(row) for row in rows[:MOST_ROWS]]
+    return lines_of(summaries(Results(kind, "rows", (*records[0],), records)), _NOTEBOOK_WIDTH)
 
 
 def _returned(result: Result[Any]) -> Any:
@@ -241,12 +243,12 @@ def summary_of(rows: Sequence[Any], kind: RowKind) -> list[str]:
     from ngramscan.reporting.page.results import MOST_ROWS, Results
     from ngramscan.reporting.sentences.assemble import sentences
 
-    shown = [record_of(row) for row in rows[:MOST_ROWS]]
-    if not shown:
+    records = [record_of(row) for row in rows[:MOST_ROWS]]
+    if not records:
         return []
     left_out = max(0, len(rows) - MOST_ROWS)
-    found = sentences(Results(kind, "data frame", (*shown[0],), shown, left_out))
-    return [sentence.text for sentence in found]
+    statements = sentences(Results(kind, "data frame", (*records[0],), records, left_out))
+    return [sentence.text for sentence in statements]
 
 
 def write_files(result: Result[Any], made_by: str, **settings: bool) -> Run:

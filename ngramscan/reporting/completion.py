@@ -25,24 +25,24 @@ from ngramscan.reporting.signatures import columns_of
 def offered(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
-    """Return what the value of a parameter may be, or the part of it after the last comma."""
+    """Return the possible values of a parameter, or of the part after the last comma."""
     kind, group = (
         getattr(parameter.type, "part", parameter.type),
         cast("Any", context.find_root().command),
     )
     before = incomplete[: incomplete.rfind(",") + 1] if kind is not parameter.type else ""
-    typed, known = incomplete.removeprefix(before), getattr(kind, "choices", ())
+    typed, choices = incomplete.removeprefix(before), getattr(kind, "choices", ())
     if parameter.name == "sort":
-        known = columns_of(cast("Any", context.command.callback).args[0])
+        choices = columns_of(cast("Any", context.command.callback).args[0])
     elif isinstance(kind, click.Path):
-        known = paths(typed)
+        choices = paths(typed)
     with suppress(NgramscanError):  # as where a file on the line is not there
         module = import_module(group.completions)
         # Before an option without its value, click leaves the arguments in `args`.
-        given = context.params | {"arguments": context.args}
-        known = module.complete(parameter.name, given, typed) or known
+        typed_values = context.params | {"arguments": context.args}
+        choices = module.complete(parameter.name, typed_values, typed) or choices
     begins = typed.lower()
-    return [CompletionItem(before + value) for value in known if value.lower().startswith(begins)]
+    return [CompletionItem(before + value) for value in choices if value.lower().startswith(begins)]
 
 
 def paths(incomplete: str) -> list[str]:
@@ -55,9 +55,9 @@ def paths(incomplete: str) -> list[str]:
     except OSError:
         return []
     is_hidden = name.startswith(".")
-    shown = [entry for entry in entries if is_hidden or not entry.name.startswith(".")]
+    visible_entries = [entry for entry in entries if is_hidden or not entry.name.startswith(".")]
     start = incomplete.removesuffix(name)
-    return [start + entry.name + ("/" if entry.is_dir() else "") for entry in shown]
+    return [start + entry.name + ("/" if entry.is_dir() else "") for entry in visible_entries]
 
 
 @add_completion_class

@@ -38,7 +38,7 @@ def check_writable(path: Path) -> None:
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` fill a new file and put it in the place of `path` when it is done.
+    """Let `write` fill a new file and move it to `path` when it is done.
 
     Symbolic links are followed. A device, a pipe or anything else that is not a regular file is
     written to when all is done, not replaced. Leftovers of a killed process that was writing the

@@ -21,51 +21,53 @@ def read_counts(table: Table, key: str, column: str | None = None) -> dict[str, 
     `column` has the counts. By default it is known by the kind of rows, or it is the only other
     column that has numbers only.
     """
-    given: Any = [*read_table(table)]  # a pipe can be read once
-    columns = [*given[0][1]]
+    placed_rows: Any = [*read_table(table)]  # a pipe can be read once
+    columns = [*placed_rows[0][1]]
     if key not in columns:
         problem = f"no column {key}; available: {', '.join(columns)}"
         cure = "name one with " + OptionUse("on", placeholder="COLUMN=NAME")
         raise InputError(name_of(table), f"{problem}; " + cure)
     if column is None:
-        refuse_older_tokens(table, [row for _, row in given])
+        refuse_older_tokens(table, [row for _, row in placed_rows])
     kind = kind_of(columns)
     refuse_other("count", [column] if column else [], columns)
     if column is None:
         column = _count_column(
-            name_of(table), given, [kind.counts] if kind and kind.counts else (), key
+            name_of(table), placed_rows, [kind.counts] if kind and kind.counts else (), key
         )
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    counts_by_index: dict[str, dict[str, float]] = defaultdict(dict)
     units: dict[str, object] = {}
-    for place, row in given:
+    for place, row in placed_rows:
         value, number = key_in(place, row, key), number_in(place, row, column)
         index = row.get("index") or ""
         if units.setdefault(index, row.get("unit")) != row.get("unit"):
             problem = "counts of one index in two units, which are never added; keep one of them"
             raise InputError(place, problem)
-        counts = found[index]
+        counts = counts_by_index[index]
         if number < 0:
             raise InputError(place, f"{column}: {number:g} is not a count")
         if value in counts and not (kind and kind.adds_up):
             raise InputError(place, f"two rows of {key} {value}; keep one")
         counts[value] = counts.get(value, 0.0) + number
-    return dict(found)
+    return dict(counts_by_index)
 
 
-def _count_column(place: str, given: Any, known: Sequence[str], key: str) -> str:
-    columns = [*given[0][1]]
-    found = [name for name in known if name in columns] or [
+def _count_column(place: str, placed_rows: Any, usual_names: Sequence[str], key: str) -> str:
+    columns = [*placed_rows[0][1]]
+    candidates = [name for name in usual_names if name in columns] or [
         name
         for name in columns
-        if name != key and all(_is_number(row.get(name)) for _, row in given)
+        if name != key and all(_is_number(row.get(name)) for _, row in placed_rows)
     ]
-    if len(found) != 1:
-        what = f"counts may be {', '.join(found)}" if found else "no column has numbers only"
+    if len(candidates) != 1:
+        what = (
+            f"counts may be {', '.join(candidates)}" if candidates else "no column has numbers only"
+        )
         raise InputError(
             place,
             f"{what}; name the column of counts with " + OptionUse("count", placeholder="COLUMN"),
         )
-    return found[0]
+    return candidates[0]
 
 
 def key_in(place: str, row: Mapping[str, Any], column: str) -> str:

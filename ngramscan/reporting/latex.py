@@ -48,12 +48,12 @@ class PaperTable:
     names: Sequence[str]
     """The headings of the columns that name rows."""
     groups: Mapping[str, Sequence[str]]
-    """The headings of the columns of numbers, by the heading above them; "": there is none."""
+    """The headings of the columns of numbers, by the heading above them; "" if they have none."""
     lines: Sequence[tuple[Sequence[str], Sequence[str]]]
     """The names of each row, which are plain texts, and its numbers, which are LaTeX."""
 
     def to_latex(self) -> str:
-        """Return the table; a name that repeats that of the row above is left out."""
+        """Return the table; a name that the row above has, too, is left out."""
         columns = [heading for group in self.groups.values() for heading in group]
         comments = [f"% {visible_line(comment)}\n" for comment in self.comments]
         head = _line(escape(heading) for heading in (*self.names, *columns))
@@ -82,8 +82,8 @@ class PaperTable:
             is_same_group = groups == [*above[:-1]]
             if above and not is_same_group:
                 yield "\\addlinespace\n"
-            shown = ["" for _ in groups] if is_same_group else groups
-            cells = [escape(text) for text in (*shown, name)]
+            group_cells = ["" for _ in groups] if is_same_group else groups
+            cells = [escape(text) for text in (*group_cells, name)]
             yield f"{_line([*cells, *numbers])}\n"
             above = names
 
@@ -121,7 +121,7 @@ def to_latex(rows: Sequence[Any], row_type: type) -> str:
 
 
 def _is_text(value: object) -> bool:
-    """Tell whether a value is words, and no number in a form of its own (`+2.1 [0.3, 4.0]`)."""
+    """Tell whether a value is words, not a formatted number (`+2.1 [0.3, 4.0]`)."""
     return isinstance(value, str) and not _NUMBER.match(value)
 
 

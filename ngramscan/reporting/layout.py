@@ -28,7 +28,7 @@ _WORD = re.compile(r"\s*(?:\[[\d.,eE+∞ -]+\]|\S)+")
 """A word with the blanks before it; an interval is one."""
 _PART = re.compile(r"[^/:_.=@-]*[/:_.=@-]*")
 """A part of a name, with the signs that end it."""
-Columns = Mapping[str, Sequence[str]]
+CellColumns = Mapping[str, Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +62,33 @@ def print_rows(console: Console, rows: Sequence[Any], row_type: type) -> None:
     print_columns(console, columns, Layout(len(texts), frozenset(texts[1:]), optional))
 
 
-def print_columns(console: Console, columns: Columns, layout: Layout, note: str = "") -> None:
+def print_columns(console: Console, columns: CellColumns, layout: Layout, note: str = "") -> None:
     """Print columns: those without any value never, optional ones where there is room.
 
     A note is printed right below the table.
     """
-    known = {name: [visible_line(text) for text in cells] for name, cells in columns.items()}
-    shown = {name: cells for name, cells in known.items() if not cells or {*cells} - {"", UNKNOWN}}
-    texts = [name for name in [*columns][: layout.texts] if name in shown]
-    same = [name for name in texts if len(shown[name]) > 1 and len({*shown[name]}) == 1]
-    constant = [f"{_heading(name)} {shown.pop(name)[0]}" for name in same]
+    printable_columns = {
+        name: [visible_line(text) for text in cells] for name, cells in columns.items()
+    }
+    filled_columns = {
+        name: cells
+        for name, cells in printable_columns.items()
+        if not cells or {*cells} - {"", UNKNOWN}
+    }
+    texts = [name for name in [*columns][: layout.texts] if name in filled_columns]
+    same = [
+        name
+        for name in texts
+        if len(filled_columns[name]) > 1 and len({*filled_columns[name]}) == 1
+    ]
+    constant = [f"{_heading(name)} {filled_columns.pop(name)[0]}" for name in same]
     if headline := " · ".join(filter(None, [layout.title, *constant])):
         print_line(console, headline, "bold")
-    texts = [name for name in texts if name in shown]
-    groups = [name for name in [*columns][: layout.headings] if name in shown]
-    table = _Table(shown, texts=texts, groups=groups, layout=layout, room=console.width)
+    texts = [name for name in texts if name in filled_columns]
+    groups = [name for name in [*columns][: layout.headings] if name in filled_columns]
+    table = _PrintedTable(
+        filled_columns, texts=texts, groups=groups, layout=layout, room=console.width
+    )
     left_out = table.leave_out()
     for number, widths in enumerate(table.blocks()):
         if number:
@@ -101,11 +113,17 @@ def _heading(name: str) -> str:
     return visible_line(" ".join(name.replace("_", " ").split()))
 
 
-class _Table:
+class _PrintedTable:
     """Columns, and the least widths of those that are shown."""
 
     def __init__(
-        self, columns: Columns, *, texts: list[str], groups: list[str], layout: Layout, room: int
+        self,
+        columns: CellColumns,
+        *,
+        texts: list[str],
+        groups: list[str],
+        layout: Layout,
+        room: int,
     ) -> None:
         self.columns, self.texts, self.groups = columns, texts, groups
         self.layout, self.room = layout, room
@@ -116,8 +134,8 @@ class _Table:
         is_wide = sum(width + _GAP for width in self.natural.values()) > room
         rows = max(map(len, columns.values()), default=0)
         self.has_headings = is_wide and bool(groups) and self._distinct(groups) < rows
-        kept = [name for name in columns if name not in groups or not self.has_headings]
-        self.widths = {name: self._least_width(name) for name in kept}
+        names = [name for name in columns if name not in groups or not self.has_headings]
+        self.widths = {name: self._least_width(name) for name in names}
 
     def _heading(self, name: str) -> str:
         return visible_line(name) if name in self.layout.names else _heading(name)
@@ -139,11 +157,11 @@ class _Table:
         return sum(self.widths[name] + _GAP for name in names) - self.room
 
     def _distinct(self, names: Sequence[str]) -> int:
-        """Return how many rows the cells of some columns tell apart."""
+        """Return how many rows differ in some columns."""
         return len({*zip(*(self.columns[name] for name in names), strict=True)})
 
     def leave_out(self) -> list[str]:
-        """Take away optional columns that have no room, but none that rows are told apart by."""
+        """Take away optional columns that have no room, unless rows would look the same."""
         left_out = []
         for name in (*self.layout.extra, *self.layout.optional):
             others = [text for text in self.texts if text != name]
@@ -158,7 +176,7 @@ class _Table:
     def blocks(self) -> Iterator[dict[str, int]]:
         """Yield the columns of each block and their widths; each begins with those of the names.
 
-        The names are the first texts, as many as tell apart all rows that can be told apart.
+        The names are the first text columns, as few as suffice to distinguish all rows that differ.
         """
         texts, n_distinct = self.texts, self._distinct(self.texts)
         needed = (n for n in range(1, len(texts)) if self._distinct(texts[:n]) == n_distinct)

@@ -85,14 +85,14 @@ class Notebook(Progress):
         self._shown_at, self._line = now, line
 
     def _describe(self, unit: str, done: int) -> str:
-        total, shown = self._total.get(unit, 0), short_amount(done, unit)
+        total, progress = self._total.get(unit, 0), short_amount(done, unit)
         if total >= done:
-            shown += f" of {short_amount(total, unit)}"
-        return shown if unit.startswith("bytes") else f"{shown} {unit}"
+            progress += f" of {short_amount(total, unit)}"
+        return progress if unit.startswith("bytes") else f"{progress} {unit}"
 
 
 def notebook() -> Notebook | None:
-    """Return what shows progress in the notebook that runs this; None: no notebook does."""
+    """Return the progress display of the running notebook; None if no notebook runs this."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython else None
     is_notebook = type(shell).__name__ == "ZMQInteractiveShell"

@@ -22,7 +22,7 @@ from ngramscan.progress import visible_line
 from ngramscan.reading.streams import refuse_impossible
 from ngramscan.reading.surrogates import find_half
 from ngramscan.reporting.completion import offered
-from ngramscan.reporting.overwriting import Named, is_output, refuse_overwriting
+from ngramscan.reporting.overwriting import OutputPath, is_output, refuse_overwriting
 from ngramscan.reporting.rows import Target, choose_target
 from ngramscan.reporting.signatures import (
     helps_of,
@@ -68,19 +68,21 @@ def parameters(function: Callable[..., Any]) -> Mapping[str, click.Parameter]:
     flags = {f"`{option.name}`": option.opts[-1] for option in options}
     for option in options:
         text = option.help or ""
-        option.help = re.sub(r"`\w+`", lambda found: flags.get(found[0], found[0]), text)
+        option.help = re.sub(r"`\w+`", lambda match: flags.get(match[0], match[0]), text)
     return made
 
 
 class ShownOption(click.Option):
     """An option, and where the help shows it."""
 
-    def __init__(self, *names: Any, heading: str = "", is_rare: bool = False, **given: Any) -> None:
-        super().__init__(*names, **given)
+    def __init__(
+        self, *names: Any, heading: str = "", is_rare: bool = False, **settings: Any
+    ) -> None:
+        super().__init__(*names, **settings)
         self.heading, self.is_rare = heading or OUTPUT, is_rare
 
     def get_help_extra(self, ctx: click.Context) -> Any:
-        """Return what is in brackets; variables only where all options are shown."""
+        """Return the notes in brackets; variables only if all options are shown."""
         extra = super().get_help_extra(ctx)
         if not ctx.meta.get(SHOWS_ALL):
             extra.pop("envvars", None)
@@ -121,7 +123,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any, text: str, module: str) 
         **where,
         type=_Listed(kind) if is_listed else kind,
         multiple=is_several,
-        callback=(lambda _context, _option, given: _joined(given)) if is_listed else None,
+        callback=(lambda _context, _option, values: _joined(values)) if is_listed else None,
         required=is_needed,
         show_default=has_default,
         metavar=option.metavar or _metavar(kind),
@@ -146,7 +148,7 @@ def _variable(name: str, option: Option, flags: Sequence[str], module: str) -> s
     return option.envvar
 
 
-class Text(click.types.StringParamType):
+class TextType(click.types.StringParamType):
     """A text; an environment variable has several with commas between them."""
 
     envvar_list_splitter = ","
@@ -193,7 +195,7 @@ class _Number(click.ParamType[Any]):
     plain: click.ParamType[Any]
     """Reads the number, whatever its range."""
     min: Any
-    """The limits are None where there is none."""
+    """Limits are None if the range has none."""
     max: Any
     min_open: bool
     max_open: bool
@@ -306,12 +308,12 @@ class Choice(click.Choice[Any]):
         try:
             return super().convert(value, param, ctx)
         except click.BadParameter:
-            known = ", ".join(self.choices) + suggestion(str(value), self.choices)
-            self.fail(f"{some_of([repr(value)])} is not one of {known}", param, ctx)
+            expected = ", ".join(self.choices) + suggestion(str(value), self.choices)
+            self.fail(f"{some_of([repr(value)])} is not one of {expected}", param, ctx)
 
 
-def _joined(given: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
-    return tuple(value for values in given for value in values)
+def _joined(value_lists: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+    return tuple(value for values in value_lists for value in values)
 
 
 def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
@@ -323,7 +325,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
     if Path in types:
         return FilePath(path_type=str if str in types else Path)
     if str in types or (float not in types and int not in types):
-        return Text(option.is_spec, option.is_verbatim)
+        return TextType(option.is_spec, option.is_verbatim)
     least = option.least if option.over is None else option.over
     most = option.most if option.under is None else option.under
     limits: Any = (least, most, option.over is not None, option.under is not None)
@@ -334,7 +336,7 @@ def _type(types: Sequence[Any], option: Option) -> click.ParamType[Any]:
 
 
 def checked(option: click.Parameter, value: Any) -> Any:
-    """Return what the terminal would make of a value, or refuse it."""
+    """Return a value as the terminal would convert it, or refuse it."""
     if value is None:
         return value
     if isinstance(option, click.Argument):
@@ -345,9 +347,9 @@ def checked(option: click.Parameter, value: Any) -> Any:
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.part if isinstance(option.type, _Listed) else option.type
     values = []
-    for given in [value] if is_one or _is_frame(value) else value:
-        is_whole = kind is option.type or _is_frame(given)
-        items = [given] if is_whole else listed(str(given))
+    for entry in [value] if is_one or _is_frame(value) else value:
+        is_whole = kind is option.type or _is_frame(entry)
+        items = [entry] if is_whole else listed(str(entry))
         if not items and not option.required:
             refuse_empty(option)
         for item in items:
@@ -357,7 +359,7 @@ def checked(option: click.Parameter, value: Any) -> Any:
 
 def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -> Any:
     try:
-        return kind.convert(str(item), option, None)  # as typed: 1.5 is no integer
+        return kind.convert(str(item), option, None)  # as typed: 1.5 is not an integer
     except click.UsageError as error:
         if isinstance(kind, click.Choice):  # whose own message has them in lower case
             refuse_other(option.name or "", str(item), kind.choices)
@@ -370,25 +372,25 @@ def _is_frame(value: object) -> bool:
     return hasattr(value, "columns")
 
 
-def listed(given: str | Iterable[str]) -> tuple[str, ...]:
+def listed(values: str | Iterable[str]) -> tuple[str, ...]:
     """Return values given one by one or with commas between them."""
-    texts = [given] if isinstance(given, str) else given
+    texts = [values] if isinstance(values, str) else values
     parts = (part.strip() for text in texts for part in text.split(","))
     return tuple(part for part in parts if part)
 
 
-def refuse_other(option: str, given: str | Iterable[str], known: Iterable[str]) -> None:
+def refuse_other(option: str, values: str | Iterable[str], choices: Iterable[str]) -> None:
     """Raise an InputError for an unknown value of an option, which is named as in Python."""
-    names = list(dict.fromkeys(known))
-    for value in [given] if isinstance(given, str) else given:
+    names = list(dict.fromkeys(choices))
+    for value in [values] if isinstance(values, str) else values:
         if value not in names:
             problem = f"expected one of {', '.join(names)}{suggestion(value, names)}"
             raise InputError(OptionUse(option, some_of([value])), problem)
 
 
-def suggestion(value: str, known: Iterable[str]) -> str:
+def suggestion(value: str, choices: Iterable[str]) -> str:
     """Return a hint at the value that was probably meant; empty: none is near."""
-    near = nearest(value, known)
+    near = nearest(value, choices)
     return f"; did you mean {near}?" if near else ""
 
 
@@ -403,14 +405,14 @@ def check_written(
     Raise an InputError where two name the same file to write, one names a file that is read, one
     names stdout, or a file of rows or a figure can't be written.
     """
-    written = [Named("output", output)] if output and str(output) != "-" else []
+    written = [OutputPath("output", output)] if output and str(output) != "-" else []
     for name, hint in hints_of(function).items():
         value = values.get(name) if is_output(name, hint) else None
         if not value or (option_of(hint).may_be_stdout and str(value) == "-"):
             continue
         if str(value) == "-":
             raise InputError(OptionUse(name, "-"), "it can't be stdout; expected a path")
-        written.append(Named(name, Path(value), option_of(hint).is_folder))
+        written.append(OutputPath(name, Path(value), option_of(hint).is_folder))
     refuse_overwriting(function, values, written, settings.get("has_sidecar", False))
     if figure := values.get("figure"):
         from ngramscan.reporting.charts.files import check_target  # slow to import
@@ -423,10 +425,10 @@ def check_written(
     ]
 
 
-def flags_of(known: Iterable[click.Parameter]) -> OptionFlags:
+def flags_of(command_parameters: Iterable[click.Parameter]) -> OptionFlags:
     """Return the flags of options, and the metavariables of arguments, by their names."""
     flags = {}
-    for parameter in known:
+    for parameter in command_parameters:
         if isinstance(parameter, click.Option):
             flags[parameter.name or ""] = parameter.opts
         else:

@@ -33,11 +33,11 @@ _OUTPUT = "output"
 """The parameter of this name is written, whether it is a file or a folder."""
 _JOURNAL = "journal"
 _JOURNAL_ENDS = ("-wal", "-shm")
-"""The files that SQLite has beside its own."""
+"""Ends of the names of the files that SQLite has next to its own."""
 
 
-class Named(NamedTuple):
-    """A path, and the option or argument that names it."""
+class OutputPath(NamedTuple):
+    """A path that is written, and the option or argument that names it."""
 
     option: str
     path: Path
@@ -50,7 +50,7 @@ class Input(NamedTuple):
 
     option: str
     paths: Callable[[], Iterator[Path]]
-    """Yields its files and folders, and records beside files of rows."""
+    """Yields its files and folders, and records next to files of rows."""
     reads: Callable[[Path], bool]
     """Whether a file would be read because of its folder or its name, as those of a glob are."""
 
@@ -76,7 +76,7 @@ def is_input(name: str, hint: Any) -> bool:
 def refuse_overwriting(
     function: Callable[..., Any],
     values: Mapping[str, Any],
-    written: Iterable[Named],
+    written: Iterable[OutputPath],
     has_sidecar: bool = False,
 ) -> None:
     """Raise an InputError where two outputs are one file, or an output is also an input.
@@ -87,10 +87,10 @@ def refuse_overwriting(
         The function of a command.
     values : mapping
         What is given for its parameters.
-    written : iterable of Named
+    written : iterable of OutputPath
         The outputs.
     has_sidecar : bool
-        Whether records of how rows were made are written beside them.
+        Whether records of how rows were made are written next to them.
     """
     outputs = list(_with_companions(written, has_sidecar))
     _refuse_two_outputs(outputs)
@@ -106,7 +106,7 @@ def refuse_overwriting(
 
 
 def _refuse_input(
-    source: Input, outputs: Sequence[Named], identities: Mapping[tuple[int, int], Named]
+    source: Input, outputs: Sequence[OutputPath], identities: Mapping[tuple[int, int], OutputPath]
 ) -> None:
     """Raise an InputError for an output that an option or argument reads, or would read.
 
@@ -128,22 +128,22 @@ def _refuse_input(
                 _refuse(output_there, source, ", with the files around it; name a file elsewhere")
 
 
-def _refuse(output: Named, source: Input, cure: str) -> NoReturn:
+def _refuse(output: OutputPath, source: Input, cure: str) -> NoReturn:
     problem = "the command also reads it, by " + OptionUse(source.option) + cure
     raise InputError(OptionUse(output.option, output.path), problem)
 
 
-def _with_companions(written: Iterable[Named], has_sidecar: bool) -> Iterator[Named]:
+def _with_companions(written: Iterable[OutputPath], has_sidecar: bool) -> Iterator[OutputPath]:
     for output in written:
         yield output
         if output.option == _JOURNAL:
             for end in _JOURNAL_ENDS:
-                yield Named(output.option, output.path.with_name(output.path.name + end))
+                yield OutputPath(output.option, output.path.with_name(output.path.name + end))
         elif has_sidecar and output.path.name:
-            yield Named(output.option, sidecar_of(output.path))
+            yield OutputPath(output.option, sidecar_of(output.path))
 
 
-def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
+def _refuse_two_outputs(outputs: Iterable[OutputPath]) -> None:
     first_by_file: dict[object, str] = {}
     for option, path, _ in outputs:
         for key in filter(None, (_place(path), _identity(path))):
@@ -153,7 +153,7 @@ def _refuse_two_outputs(outputs: Iterable[Named]) -> None:
                 raise InputError(OptionUse(option, path), problem)
 
 
-def _refuse_own_files(outputs: Iterable[Named]) -> None:
+def _refuse_own_files(outputs: Iterable[OutputPath]) -> None:
     """Refuse to overwrite what commands read unasked: kept replies, fetched and shipped data."""
     cache = _place(user_cache_path("ngramscan"))
     packages = [_place(folder) for folder in own_folders()]
@@ -167,14 +167,14 @@ def _refuse_own_files(outputs: Iterable[Named]) -> None:
 
 
 def _place(path: Path) -> str:
-    """Return where a path leads; on many disks, names in upper and lower case are one file."""
+    """Return a resolved path in small letters, since many disks do not distinguish case."""
     # A link that leads to itself is for those to refuse who open it.
     folder, name = os.path.split(os.path.realpath(path))
     return os.path.join(folder, unicodedata.normalize("NFC", name).casefold())
 
 
 def _identity(path: Path | str) -> tuple[int, int] | None:
-    """Return what all names of a file share, hard links included; None if it does not exist."""
+    """Return the identity of a file, shared by hard links; None if it does not exist."""
     try:
         status = os.stat(path)
     except (OSError, ValueError):  # a pattern may be a text that no file can be called
@@ -183,7 +183,7 @@ def _identity(path: Path | str) -> tuple[int, int] | None:
 
 
 def _inputs(function: Callable[..., Any], values: Mapping[str, Any]) -> Iterator[Input]:
-    """Yield what a command reads."""
+    """Yield the inputs of a command."""
     for name, hint in hints_of(function).items():
         if name in values and is_input(name, hint):
             for value in _members(values[name]):
@@ -221,7 +221,7 @@ def _paths(value: str | PathLike[str], hint: Any) -> Iterator[Path]:
 
         yield from local_files(str(value))
     elif names_standard_input(value):
-        yield STANDARD_INPUT  # of which the shell may have made a file
+        yield STANDARD_INPUT  # the shell may have made a file of it
     elif not is_stream(value):
         path = Path(os.path.expanduser(value))
         yield path

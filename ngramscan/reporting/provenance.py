@@ -1,4 +1,4 @@
-"""How files of rows were made: in the metadata of Parquet, and beside any file on request."""
+"""How files of rows were made: in the metadata of Parquet, and next to any file on request."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from click.core import ParameterSource
 from ngramscan.reporting.signatures import signature_of
 
 SIDECAR = ".provenance.json"
-"""Ends the names of files that have a `Run`, as JSON, of the files that they are beside."""
+"""The end of the names of files that have the `Run`, as JSON, of the file next to them."""
 METADATA = b"ngramscan"
 """The key of a `Run`, as JSON, in the metadata of a Parquet file."""
 _LOGIN = re.compile(r"(?<=://)(?:[^\s/?#]*|[^\s/:@]*:\S*)@")
@@ -40,35 +40,35 @@ class Run:
     sizes: Mapping[str, str] = field(default_factory=dict)
     """The size of each index, in words."""
     sha256: str = ""
-    """That of the file that this is beside; empty: this is in the file itself."""
+    """The hash of the described file; empty if this record is in the file itself."""
 
 
 def sidecar_of(path: Path) -> Path:
-    """Return the path of the record beside a file."""
+    """Return the path of the record next to a file."""
     return path.with_name(path.name + SIDECAR)
 
 
 def typed_command(context: click.Context, typed: Iterable[str]) -> str:
     """Return a command line as it was typed, after the variables that gave it values."""
-    found = [
+    assignments = [
         f"{option.envvar}={shlex.quote(option.resolve_envvar_value(context) or '')}"
         for option in context.command.params
         if context.get_parameter_source(str(option.name)) is ParameterSource.ENVIRONMENT
         and not _SECRET_VARIABLE.search(str(option.envvar))
     ]
     program = context.find_root().info_name or ""
-    return without_secrets(" ".join([*found, program, shlex.join(typed)]))
+    return without_secrets(" ".join([*assignments, program, shlex.join(typed)]))
 
 
-def python_call(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+def python_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     """Return a call in Python with what was given; a data frame is only named."""
-    shown: list[str] = []
-    known = signature_of(function).parameters
-    for name, value in given.items():
-        is_several = known[name].kind is inspect.Parameter.VAR_POSITIONAL
-        shown += map(_shown, value) if is_several else [f"{name}={_shown(value)}"]
+    texts: list[str] = []
+    parameters = signature_of(function).parameters
+    for name, value in arguments.items():
+        is_several = parameters[name].kind is inspect.Parameter.VAR_POSITIONAL
+        texts += map(_shown, value) if is_several else [f"{name}={_shown(value)}"]
     package = function.__module__.partition(".")[0]
-    return without_secrets(f"{package}.{function.__name__}({', '.join(shown)})")
+    return without_secrets(f"{package}.{function.__name__}({', '.join(texts)})")
 
 
 def _shown(value: object) -> str:

@@ -53,7 +53,7 @@ class Target:
     is_csv_safe: bool = False
     """Whether texts that a spreadsheet would run are written with an apostrophe before them."""
     has_sidecar: bool = False
-    """Whether a file beside it says how the rows were made."""
+    """Whether a file next to it says how the rows were made."""
 
 
 def choose_target(
@@ -91,9 +91,9 @@ def choose_target(
 def order_rows(rows: Iterable[Any], column: str) -> list[Any]:
     """Return rows in ascending order of a column, or descending after a minus; nulls last."""
     values = [(getattr(row, column.removeprefix("-")), row) for row in rows]
-    known = [(value, row) for value, row in values if value is not None]
-    known.sort(key=lambda pair: _sortable(pair[0]), reverse=column.startswith("-"))
-    return [row for _, row in (*known, *(pair for pair in values if pair[0] is None))]
+    filled_pairs = [(value, row) for value, row in values if value is not None]
+    filled_pairs.sort(key=lambda pair: _sortable(pair[0]), reverse=column.startswith("-"))
+    return [row for _, row in (*filled_pairs, *(pair for pair in values if pair[0] is None))]
 
 
 def _sortable(value: object) -> tuple[bool, Any]:
@@ -200,9 +200,9 @@ def without_empty_columns(
         for name, hint in get_type_hints(row_type).items()
         if len(frame) and name not in needed and _is_empty(frame[name], hint)
     ]
-    shown = frame.drop(columns=left_out)
-    shown.attrs["left_out"] = left_out
-    return shown
+    filled_frame = frame.drop(columns=left_out)
+    filled_frame.attrs["left_out"] = left_out
+    return filled_frame
 
 
 def _is_empty(column: pd.Series[Any], hint: object) -> bool:

@@ -27,13 +27,15 @@ _DATA_FRAMES = {"pd": SimpleNamespace(DataFrame=object)}
 def signature_of(function: Callable[..., Any]) -> inspect.Signature:
     """Return the signature of a command, with a parameter for each of its shared options."""
     signature, hints = inspect.signature(function), hints_of(function)
-    known = [each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD]
+    parameters = [
+        each for each in signature.parameters.values() if each.kind is not each.VAR_KEYWORD
+    ]
     options = [
         inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default)
         for _, field in shared_fields(function)
     ]
-    known[len(known) :] = options
-    plain = [each.replace(annotation=without_option(hints[each.name])) for each in known]
+    parameters[len(parameters) :] = options
+    plain = [each.replace(annotation=without_option(hints[each.name])) for each in parameters]
     return signature.replace(parameters=plain)
 
 
@@ -54,10 +56,10 @@ def hints_of(function: Callable[..., Any]) -> Mapping[str, Any]:
 def shared_fields(function: Callable[..., Any]) -> Iterator[tuple[Any, Field[Any]]]:
     """Yield the fields of the dataclass that a command has as options, and where each stands."""
     shared = _shared(function)
-    known = {field.name: field for field in fields(shared.options)} if shared else {}
+    field_by_name = {field.name: field for field in fields(shared.options)} if shared else {}
     for owner in shared.options.__mro__[::-1] if shared else ():
         for name in inspect.get_annotations(owner):
-            field = known.get(name)
+            field = field_by_name.get(name)
             if field and shared and name not in shared.without and field.metadata != _NO_OPTION:
                 yield owner, field
 
@@ -97,7 +99,7 @@ def documentation_of(function: Callable[..., Any]) -> str:
 
 
 def helps_of(function: Callable[..., Any]) -> Mapping[str, str]:
-    """Return the help of each parameter; `rate : see run` repeats that of another command."""
+    """Return the help of each parameter; `rate : see run` repeats the help of another command."""
     helps = {}
     owners = dict.fromkeys(owner for owner, _ in shared_fields(function))
     entries = "\n".join(

@@ -22,29 +22,29 @@ def times_of(names: Iterable[str | None], fewest: int = FEWEST) -> dict[str, flo
     (`2024`, `2024-05`, `2024-05-31`, `2024-W05`). Fewer than three times make no line: there are
     none then, or where there are fewer than `fewest`.
     """
-    known = [name for name in dict.fromkeys(names) if name is not None]
+    corpora = [name for name in dict.fromkeys(names) if name is not None]
     # A crawl without its prefix has a week where a date has a month.
-    are_weeks = any(_is_beyond_a_month(str(name)) for name in known)
-    given = {name: _time_of(str(name), are_weeks) for name in known}
-    times = {name: time for name, time in given.items() if time is not None}
+    are_weeks = any(_is_beyond_a_month(str(name)) for name in corpora)
+    time_by_name = {name: _time_of(str(name), are_weeks) for name in corpora}
+    times = {name: time for name, time in time_by_name.items() if time is not None}
     if len({*times.values()}) < fewest:
         return {}
     return dict(sorted(times.items(), key=lambda item: item[1]))
 
 
 def _is_beyond_a_month(name: str) -> bool:
-    found = _DATE.fullmatch(name)
-    return found is not None and found[3] is None and 12 < int(found[2] or 0) <= 53
+    match = _DATE.fullmatch(name)
+    return match is not None and match[3] is None and 12 < int(match[2] or 0) <= 53
 
 
 def _time_of(name: str, are_weeks: bool) -> float | None:
     week = _CRAWL.fullmatch(name) or _WEEK.fullmatch(name)
     if week is not None:
         return _week(int(week[1]), int(week[2]))
-    found = _DATE.fullmatch(name)
-    if found is None:
+    match = _DATE.fullmatch(name)
+    if match is None:
         return None
-    year, month, day = (int(part or 0) for part in found.groups())
+    year, month, day = (int(part or 0) for part in match.groups())
     if are_weeks and month and not day:
         return _week(year, month)
     try:

@@ -40,7 +40,7 @@ from ngramscan.reporting.options import (
     Choice,
     FilePath,
     ShownOption,
-    Text,
+    TextType,
     check_written,
     flags_of,
     parameters,
@@ -143,10 +143,10 @@ class Commands(click.Group):
             _say("Error: out of memory; process less at once, or use a machine with more")
             ctx.exit(1)
         except KeyboardInterrupt as error:
-            kept = "what was done is kept: run the same command again."
+            resume_hint = "what was done is kept: run the same command again."
             is_kept = ctx.invoked_subcommand in self._keeping
             notes = "".join(getattr(error, "__notes__", ()))
-            _say(f"Interrupted; {notes or (kept if is_kept else 'nothing was kept.')}")
+            _say(f"Interrupted; {notes or (resume_hint if is_kept else 'nothing was kept.')}")
             ctx.exit(130)
 
     def _invoke_command(self, ctx: click.Context) -> Any:
@@ -177,9 +177,9 @@ class Command(click.Command):
         try:
             return super().parse_args(ctx, args)
         except click.MissingParameter:
-            given, _, _ = self.make_parser(ctx).parse_args(typed)
+            typed_values, _, _ = self.make_parser(ctx).parse_args(typed)
             required = [option for option in self.get_params(ctx) if option.required]
-            missing = [each for each in required if _is_missing(each, ctx, given)]
+            missing = [each for each in required if _is_missing(each, ctx, typed_values)]
             if len(missing) < 2:
                 raise
             names = ", ".join(each.get_error_hint(ctx) for each in missing)
@@ -223,8 +223,10 @@ class Command(click.Command):
                     formatter.write_dl(records, col_max=25)
 
 
-def _is_missing(parameter: click.Parameter, ctx: click.Context, given: Mapping[str, Any]) -> bool:
-    value, _ = parameter.consume_value(ctx, given)
+def _is_missing(
+    parameter: click.Parameter, ctx: click.Context, typed_values: Mapping[str, Any]
+) -> bool:
+    value, _ = parameter.consume_value(ctx, typed_values)
     return parameter.value_is_missing(value)
 
 
@@ -236,7 +238,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
     inner = inspect.unwrap(function)
     options, sections = parameters(inner), sections_of(inner)
     examples = re.findall(r"^\$ ((?:.*\\\n)*.*)$", sections.get("Examples", ""), flags=re.M)
-    shown = "\n".join(indent(line, "  ") for line in examples)
+    example_lines = "\n".join(indent(line, "  ") for line in examples)
     has_rows = hints_of(inner)["return"] is not NoRows
     has_progress = "progress" in signature_of(inner).parameters
     return Command(
@@ -248,7 +250,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
             *([_MAX_BYTES] if options.keys() & READ_WHOLE else []),
             *([_VERBOSE, _QUIET] if has_progress else [_NO_NOTICES]),
         ],
-        help=sections["Text"] + (f"\n\n\b\nExamples:\n{shown}" if examples else ""),
+        help=sections["Text"] + (f"\n\n\b\nExamples:\n{example_lines}" if examples else ""),
         callback=partial(_run, inner),
     )
 
@@ -260,7 +262,7 @@ _FORMAT = ShownOption(
 )
 _SORT = ShownOption(
     ["--sort"],
-    type=Text(),
+    type=TextType(),
     metavar="COLUMN",
     shell_complete=offered,
     help="Sort the rows by a column; by -COLUMN in descending order.",
@@ -351,8 +353,11 @@ def _run(
     bound = signature.bind_partial()
     has_progress = "progress" in signature.parameters
     with Terminal(quiet, values["verbose"]) if has_progress else nullcontext() as progress:
-        given = values | {FOR_TABLE: target.format == "table" and not sort, "progress": progress}
-        bound.arguments.update((name, given[name]) for name in signature.parameters)
+        arguments = values | {
+            FOR_TABLE: target.format == "table" and not sort,
+            "progress": progress,
+        }
+        bound.arguments.update((name, arguments[name]) for name in signature.parameters)
         try:
             with one_version_each():
                 result = function(*bound.args, **bound.kwargs)
@@ -362,7 +367,7 @@ def _run(
     run = write_files(result, typed_command(context, context.meta.get(_TYPED, ())), **settings)
     n_rows = _show(result, target, run, sort, wide, is_asked=bool(format_name or sort), quiet=quiet)
     if not quiet:
-        _say_more(result, given[FOR_TABLE], flags)
+        _say_more(result, arguments[FOR_TABLE], flags)
         _say_written(
             [(target.path, n_rows), *((path, len(rows)) for path, rows, _ in result.files)]
         )
@@ -386,8 +391,8 @@ def _ignores_stdin(context: click.Context, values: Mapping[str, Any]) -> bool:
     """
     if context.get_parameter_source("index") is not ParameterSource.DEFAULT:
         return False
-    given = [each for value in values.values() for each in _members(value)]
-    if any(name_of(each) == name_of("-") for each in given):
+    option_values = [each for value in values.values() for each in _members(value)]
+    if any(name_of(each) == name_of("-") for each in option_values):
         return False
     waiting = bytearray(4)
     try:  # there may be no standard input

@@ -22,7 +22,7 @@ def stream(seed: int, *names: str) -> np.random.Generator:
 
 
 def draw_sample(items: Sequence[T], number: int | None, seed: int) -> list[T]:
-    """Return so many items drawn at random, in their order.
+    """Return `number` items drawn at random, in their order.
 
     All are returned if there are no more, or if `number` is None. The draw depends only on the seed
     and the number of items.

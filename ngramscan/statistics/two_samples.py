@@ -25,7 +25,7 @@ RESULTS = 15
 
 
 class SampleComparison(NamedTuple):
-    """The mean of the second sample minus that of the first, tested."""
+    """The mean of the second sample minus the mean of the first, tested."""
 
     difference: Estimate
     p: ComputedPValue

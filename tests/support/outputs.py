@@ -9,7 +9,7 @@ from typing import Any
 from rich.console import Console
 
 from ngramscan.outputs.reading import Output, OutputSet
-from ngramscan.reading.output_paths import Group
+from ngramscan.reading.output_paths import PromptGroup
 from tests.support.command import invoke
 
 Texts = Mapping[tuple[str, str, str], Sequence[str | None]]
@@ -18,7 +18,7 @@ Texts = Mapping[tuple[str, str, str], Sequence[str | None]]
 def outputs_of(texts: Texts, ids: bool = True) -> OutputSet:
     """Return the texts of groups as outputs, to problems 0, 1 … of each."""
     outputs = [
-        Output(Group(*group), str(number) if ids else "", text, f"{'/'.join(group)}:{number}")
+        Output(PromptGroup(*group), str(number) if ids else "", text, f"{'/'.join(group)}:{number}")
         for group, own in texts.items()
         for number, text in enumerate(own)
     ]

@@ -53,7 +53,7 @@ SHARD_BYTES = 1_000_000_000
 _PROCESS_BYTES = 200_000_000
 """Memory of a process with its libraries, before it has any text."""
 _THREADS = 16
-"""For small files in a store, each of which takes the time of a request."""
+"""For small files in a store, since each takes the time of a request."""
 _CURE = "give a new folder, or delete this one"
 
 

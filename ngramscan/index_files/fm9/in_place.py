@@ -37,7 +37,7 @@ from ngramscan.index_files.fm9.tables import (
     make_tables,
 )
 from ngramscan.remote.files import RemoteFile
-from ngramscan.remote.ranges import PIECE_BYTES, Ranges, Reading, finished
+from ngramscan.remote.ranges import PIECE_BYTES, BytesOrFuture, Ranges, finished
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
@@ -107,7 +107,7 @@ class ReadLog:
     def __init__(self, ranges: Ranges) -> None:
         self._ranges, self.parts = ranges, set[tuple[RemoteFile, int, int]]()
 
-    def start(self, file: RemoteFile, start: int, stop: int) -> Reading:
+    def start(self, file: RemoteFile, start: int, stop: int) -> BytesOrFuture:
         """Start to read a part, as `Ranges.start` does."""
         self.parts.add((file, start, stop))
         return self._ranges.start(file, start, stop)
@@ -187,7 +187,7 @@ class InPlaceFile:
             for fields in started
         ]
 
-    def _start(self, column: int, first: int, bits: int) -> tuple[int, Reading]:
+    def _start(self, column: int, first: int, bits: int) -> tuple[int, BytesOrFuture]:
         start, stop = first >> 3, (first + bits + 7) >> 3
         if column in self._kept:
             return start, self._kept[column][start:stop]

@@ -615,7 +615,7 @@ def _read_back(
 ) -> tuple[Int, Int, Int]:
     """Copy the text before `stop` and before a rank, up to the beginning of `text`.
 
-    `place` is that of the rank and that of the beginning. Returns 0, CORRUPT or STOPPED, and the
+    `place` has the places of the rank and of the beginning. Returns 0, CORRUPT or STOPPED, and the
     rank and the place that were reached.
     """
     position, start = place

@@ -23,7 +23,7 @@ class TableParts(NamedTuple):
     keys: Integers
     """The number of each part, times 8, plus the column of its field: BT, SA or ISA."""
     at: Integers
-    """For each part, a row like `Tables.at` by which its bytes are found in `Tables.data`."""
+    """A row per part, like `Tables.at`, that says where its bytes are in `Tables.data`."""
     missing: Integers
     """The number of missing parts, and their keys: at most two in one step."""
 

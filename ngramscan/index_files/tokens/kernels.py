@@ -150,7 +150,7 @@ def _match_length(
     """Return the tokens of the longest beginning of a part that occurs; and how the search ended.
 
     That is the rank of a wrong pointer, STOPPED or SOUND. The longest beginning is shared with one
-    of the two suffixes beside the place of the whole part.
+    of the two suffixes next to the place of the whole part.
     """
     ranks = len(table) // widths[0]
     at[LOW] = 0

@@ -311,7 +311,7 @@ class TokenFolder:
         number, none = len(tokens) // self.width, np.zeros(0, np.int64)
         lengths = self._longest_in_shards(tokens, (none, none, none), _SEARCHED_PER_TOKEN * number)
         if lengths is None:
-            # Repeated text: what is searched of a part is known of all that are alike.
+            # Repeated text: the result of searching one part holds for all parts that are alike.
             places = AlikePlaces(tokens.tobytes(), np.arange(number) * self.width)
             columns = places.order, places.ranks, places.shared_with_next
             lengths = self._longest_in_shards(tokens, columns, _UNBOUNDED)
@@ -363,7 +363,7 @@ class TokenFolder:
     def excerpt_at(
         self, shard: int, position: int, needle: int, before: int, after: int
     ) -> TokenExcerpt:
-        """Return what surrounds an occurrence, by its position: tokens and separators before it."""
+        """Return the text around an occurrence; `position` counts tokens and separators."""
         holder = self._shard(shard)
         with unchanged(holder.files):
             if not 0 <= position < holder.tokens:

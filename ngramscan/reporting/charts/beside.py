@@ -15,7 +15,7 @@ _LONGEST = 24
 _CHARACTER = 1.2
 """Percentages of the width: a compromise between a phone and a wide page."""
 _HEIGHT, _MARK = 12.0, 6.0
-"""Pixels: the height of a name, half that of a mark."""
+"""Pixels: the height of a name, and half the height of a mark."""
 _PLACES = (-9.0, 19.0, -23.0, 33.0, -37.0, 47.0)
 """Pixels from a mark down to the baseline of its name, best first."""
 

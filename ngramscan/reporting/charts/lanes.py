@@ -66,7 +66,7 @@ class Look:
     """The height of a row."""
     font: float
     mark: float
-    """The size of a mark, as a part of that of other figures."""
+    """The size of a mark, as a fraction of its size in other figures."""
     character: float
     """The width of a character, as a percentage of the width of the figure."""
     most_label: int
@@ -96,7 +96,7 @@ class LaneChart:
 
 
 def draw_lanes(chart: LaneChart, look: Look) -> Markup:
-    """Draw a row per lane; groups have their name beside or above their first row."""
+    """Draw a row per lane; groups have their name to the left of their first row, or above it."""
     head, top = legend_in_lines(chart.names, look)
     across = _across(chart, look)
     parts, y = [], top
@@ -116,7 +116,7 @@ def draw_lanes(chart: LaneChart, look: Look) -> Markup:
 
 
 def _across(chart: LaneChart, look: Look) -> Across:
-    """Return the axis, to the right of groups and labels where these are beside it."""
+    """Return the axis, to the right of groups and labels if these are to its left."""
     if not look.labels_beside:
         return Across(chart.axis)
     label = max(len(short(lane.label, look.most_label)) for lane in chart.lanes)

@@ -16,7 +16,7 @@ Row = dict[str, Any]
 
 
 def name_of(value: Any, heading: str = "") -> str:
-    """Return a label as a name; `heading` is that of its column."""
+    """Return a label as a name; `heading` is the heading of its column."""
     if isinstance(value, bool):
         return f"{heading}: {'yes' if value else 'no'}".removeprefix(": ")
     return "" if value is None else short(str(value), _LONGEST)

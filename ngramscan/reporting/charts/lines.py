@@ -103,7 +103,7 @@ def _across(drawing: LineCharts, look: Look) -> Across:
 
 
 def _start(drawing: LineCharts, look: Look) -> float:
-    """Return where the first mark is, to the right of the texts of the other axis."""
+    """Return the position of the first mark, to the right of the texts of the other axis."""
     ticks = [tick.text for chart in drawing.charts for tick in chart.axis.ticks]
     return look.character * (max(map(len, ticks)) + 2) + 2
 

@@ -187,7 +187,7 @@ def halo(text: str, **places: Any) -> Markup:
 
 
 def small(text: str, **places: Any) -> Markup:
-    """Return a small text beside an axis."""
+    """Return a small text next to an axis."""
     return halo(text, **{"class_": "tick", "font_size": 11, "fill": _MUTED} | places)
 
 

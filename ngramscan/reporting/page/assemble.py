@@ -163,7 +163,7 @@ def _without(part: _Section, texts: Collection[str]) -> _Section:
 
 
 def _opening(parts: Sequence[_Section], findings: Sequence[PageFinding]) -> Figure | None:
-    """Return the figure of the first screen: that of the weightiest finding with one."""
+    """Return the figure of the first screen, which belongs to the weightiest finding with one."""
     order = [parts[finding.part] for finding in findings] + [*parts]
     return next((part.opening[0] for part in order if part.opening), None)
 

@@ -24,12 +24,12 @@ _MOST_NAMED = 2
 
 def say_counts(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     """Yield the sentences about rows of `count`."""
-    known = known_rows(rows, "occurrences")
-    if of_bytes := select_unit(known, "bytes"):
+    counted_rows = known_rows(rows, "occurrences")
+    if of_bytes := select_unit(counted_rows, "bytes"):
         yield _say_most_frequent(of_bytes)
         yield from _say_snapshots(of_bytes)
         yield from _say_absent(of_bytes)
-    if of_tokens := select_unit(known, "tokens"):
+    if of_tokens := select_unit(counted_rows, "tokens"):
         yield _say_tokens(of_tokens)
 
 

@@ -65,7 +65,7 @@ TESTS: dict[str, Tests] = {
 
 
 def level_of_each(families: int) -> float:
-    """Return the level of each of some families; all have that of the page together."""
+    """Return the level of each of some families; all together have the level of the page."""
     return ALPHA / max(families, 1)
 
 

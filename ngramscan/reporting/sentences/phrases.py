@@ -98,7 +98,7 @@ def more_in_table(n: int, noun: str, group: str = "") -> Iterator[Sentence]:
 
 
 def p_of(p: float) -> str:
-    """Return what a p-value is."""
+    """Return a p-value as in sentences: `p = 0.012`, `p < 0.001`."""
     text = "<0.001" if p < 0.001 else p_text(p)
     return f"p {text[0]} {text[1:]}" if text[0] in "<>" else f"p = {text}"
 

@@ -59,7 +59,7 @@ def _wholes(rows: Sequence[Row]) -> Iterator[Row]:
     of_corpora = [row for row in rows if is_one_corpus(row.get("index"))]
     names = ("index", "unit", "tiers", "method", "versus")
     for group in group_rows(of_corpora, *names).values():
-        # The kind of the whole list is that of all its statistics, known or not.
+        # All statistics of the whole list have its kind, known or not.
         whole_kind = min(str(row.get("kind") or "") for row in group)
         yield from (row for row in group if str(row.get("kind") or "") == whole_kind)
 

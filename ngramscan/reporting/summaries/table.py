@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ngramscan.reporting.layout import Columns, Layout
+from ngramscan.reporting.layout import CellColumns, Layout
 
 
 @dataclass(frozen=True, slots=True)
 class SummaryTable:
     """A table of a first screen, which a page and a notebook show as well."""
 
-    columns: Columns
+    columns: CellColumns
     """The cells of each column as texts, by its heading; all columns have the same length."""
     layout: Layout
     """How it is printed; its title says what the numbers are, with their unit."""

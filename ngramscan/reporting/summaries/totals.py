@@ -8,7 +8,7 @@ from typing import Any
 
 from ngramscan.prevalence.several_corpora import is_one_corpus
 from ngramscan.prevalence.totals import ESTIMATED
-from ngramscan.reporting.layout import UNKNOWN, Columns, Layout, cell, with_interval
+from ngramscan.reporting.layout import UNKNOWN, CellColumns, Layout, cell, with_interval
 from ngramscan.reporting.sentences.counts import corpora
 from ngramscan.reporting.sentences.phrases import Row, group_rows, listed, select_unit
 from ngramscan.reporting.sentences.totals import is_estimated, largest_share
@@ -263,7 +263,7 @@ def _factor(row: Row) -> float:
 
 
 def _table_of_ratios(ratios: Sequence[Row]) -> SummaryTable:
-    columns: Columns = {
+    columns: CellColumns = {
         "ratio of geometric means": [
             f"{row['method']} : {row['versus']}, {row['tiers']}" for row in ratios
         ],

@@ -63,12 +63,12 @@ def print_blend(blending: BlendResult, console: Console) -> None:
 def _print_markers(
     console: Console, title: str, rows: Sequence[BlendRow], show: Callable[[BlendRow], str]
 ) -> None:
-    shown, cells = parts.pivot(
+    named_rows, cells = parts.pivot(
         rows, "method", lambda row: show(row) + ("*" if row.has_method else "")
     )
-    columns = parts.naming(shown, "prompt")
-    columns["outputs"] = [cell(row.outputs) for row in shown]
-    columns["absent"] = [cell(row.absent or None) for row in shown]
+    columns = parts.naming(named_rows, "prompt")
+    columns["outputs"] = [cell(row.outputs) for row in named_rows]
+    columns["absent"] = [cell(row.absent or None) for row in named_rows]
     layout = Layout(
         texts=3,
         wrapping=frozenset({"prompt"}),
@@ -124,9 +124,9 @@ def _print_isolation(console: Console, rows: Sequence[IsolationRow]) -> None:
 
 def _print_generic(console: Console, reason: str, rows: Sequence[PresenceRow]) -> None:
     patterns = [*parts.group_by(rows, "dataset", "model", "method", "pattern").values()]
-    shown = [group[0] for group in patterns]
+    first_rows = [group[0] for group in patterns]
     columns = {
-        **parts.naming(shown, "method", "pattern"),
+        **parts.naming(first_rows, "method", "pattern"),
         "own prompts": [_shares(group, True) for group in patterns],
         "others": [_shares(group, False) for group in patterns],
     }

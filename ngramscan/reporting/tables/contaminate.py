@@ -29,18 +29,18 @@ _EFFECTS_NOTE = (
 
 
 def print_contaminate(
-    found: ContaminateResult, shares: Sequence[ShareRow], effects: Sequence[EffectRow],
+    result: ContaminateResult, shares: Sequence[ShareRow], effects: Sequence[EffectRow],
     console: Console,
 ) -> None:  # fmt: skip
     """Print the shares of each index, the most contaminated entries, and what scores say."""
-    for name, size in found.sizes.items():
+    for name, size in result.sizes.items():
         parts.print_index(console, name, size)
     _print_shares(console, shares)
-    _print_entries(console, found.rows)
+    _print_entries(console, result.rows)
     if effects:
         _print_effects(console, effects)
-    rules = dict.fromkeys(row.rule for row in found.rows)
-    notes = [*notes_on_classes(found.rows, shares), *(f"rule {rule}" for rule in rules)]
+    rules = dict.fromkeys(row.rule for row in result.rows)
+    notes = [*notes_on_classes(result.rows, shares), *(f"rule {rule}" for rule in rules)]
     parts.print_notes(console, *notes)
 
 
@@ -66,28 +66,30 @@ def _share(row: ShareRow | None) -> str:
 def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
     """Print the entries with the largest shares, which are those to look at first."""
     by_index = parts.group_by((row for row in rows if row.rarest), "index")
-    shown = [row for of_index in by_index.values() for row in sorted(of_index, key=_rank)[:_SHOWN]]
-    if not shown:
+    printed_rows = [
+        row for of_index in by_index.values() for row in sorted(of_index, key=_rank)[:_SHOWN]
+    ]
+    if not printed_rows:
         return
     columns = {
-        "index": [row.index for row in shown],
-        "id": [row.id for row in shown],
-        "class": [row.verdict or UNKNOWN for row in shown],
-        "rarest window": [_shortened(row.rarest or "") for row in shown],
-        "its count": [cell(row.rarest_occurrences) for row in shown],
-        "found": [f"{row.found:,} of {row.windows:,}" for row in shown],
-        "asked": [cell(row.asked if row.asked < row.windows else None) for row in shown],
-        "longest run": [cell(row.longest_run) for row in shown],
+        "index": [row.index for row in printed_rows],
+        "id": [row.id for row in printed_rows],
+        "class": [row.verdict or UNKNOWN for row in printed_rows],
+        "rarest window": [_shortened(row.rarest or "") for row in printed_rows],
+        "its count": [cell(row.rarest_occurrences) for row in printed_rows],
+        "found": [f"{row.found:,} of {row.windows:,}" for row in printed_rows],
+        "asked": [cell(row.asked if row.asked < row.windows else None) for row in printed_rows],
+        "longest run": [cell(row.longest_run) for row in printed_rows],
     }
     if any(row.occurrences_seen for row in rows):
-        columns["answer"] = [cell(row.answer) for row in shown]
+        columns["answer"] = [cell(row.answer) for row in printed_rows]
     title = "Entries with the largest shares of windows found"
     wrapping = frozenset({"rarest window", "id"})
     layout = Layout(4, wrapping=wrapping, optional=("longest run",), headings=1, title=title)
     print_columns(console, columns, layout)
     with_any = sum(map(len, by_index.values()))
-    if with_any > len(shown):
-        more = counted(with_any - len(shown), "more row")
+    if with_any > len(printed_rows):
+        more = counted(with_any - len(printed_rows), "more row")
         parts.print_notes(console, f"{more} with windows that occur: -o FILE has all of them")
         console.print()
 
@@ -103,36 +105,39 @@ def _shortened(window: str) -> str:
 
 def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
     """Print accuracies where there are two to compare; the rows of --effects have their limits."""
-    title, known = "Accuracy by class, %", [row for row in effects if row.difference is not None]
+    title, compared_rows = (
+        "Accuracy by class, %",
+        [row for row in effects if row.difference is not None],
+    )
     columns = {
-        **parts.naming(known, "index", "method"),
-        "scored by": [row.score_rule for row in known],
-        "n": [cell(row.n) for row in known],
-        "no class": [cell(row.n_without_verdict or None) for row in known],
-        "no score": [cell(row.n_without_score or None) for row in known],
-        "all": [percent(row.accuracy) for row in known],
-        "n clean": [cell(row.n_clean) for row in known],
-        "clean": [percent(row.accuracy_clean) for row in known],
-        "suspicious": [percent(row.accuracy_suspicious) for row in known],
-        "n dirty": [cell(row.n_dirty) for row in known],
-        "dirty": [percent(row.accuracy_dirty) for row in known],
-        "difference": [parts.interval(row, "difference", percent) for row in known],
-        "answer": [row.answer or "all" for row in known],
-        "detectable": [percent(row.detectable) for row in known],
-        "p": [p_text(row.p) for row in known],
-        "p Holm": [p_text(row.p_adjusted) for row in known],
+        **parts.naming(compared_rows, "index", "method"),
+        "scored by": [row.score_rule for row in compared_rows],
+        "n": [cell(row.n) for row in compared_rows],
+        "no class": [cell(row.n_without_verdict or None) for row in compared_rows],
+        "no score": [cell(row.n_without_score or None) for row in compared_rows],
+        "all": [percent(row.accuracy) for row in compared_rows],
+        "n clean": [cell(row.n_clean) for row in compared_rows],
+        "clean": [percent(row.accuracy_clean) for row in compared_rows],
+        "suspicious": [percent(row.accuracy_suspicious) for row in compared_rows],
+        "n dirty": [cell(row.n_dirty) for row in compared_rows],
+        "dirty": [percent(row.accuracy_dirty) for row in compared_rows],
+        "difference": [parts.interval(row, "difference", percent) for row in compared_rows],
+        "answer": [row.answer or "all" for row in compared_rows],
+        "detectable": [percent(row.detectable) for row in compared_rows],
+        "p": [p_text(row.p) for row in compared_rows],
+        "p Holm": [p_text(row.p_adjusted) for row in compared_rows],
     }
-    if not any(row.answer for row in known):
+    if not any(row.answer for row in compared_rows):
         del columns["answer"]
     columns = {"index": columns.pop("index"), **columns}
     optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
-    if known:
+    if compared_rows:
         wrapping = frozenset({"model", "method", "dataset"})
         layout = Layout(5, wrapping=wrapping, optional=optional, headings=2, title=title)
         print_columns(console, columns, layout)
     for row in {(row.index, row.note): row for row in effects if row.difference is None}.values():
         parts.print_notes(console, f"{row.index}: {row.note}")
-    if known:
+    if compared_rows:
         parts.print_notes(console, _EFFECTS_NOTE)
 
 
@@ -145,8 +150,8 @@ def notes_on_classes(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> It
         yield f"class unknown, as windows are: {counted(unknown, 'row')}; intervals allow for them"
     share = shares[0]
     if share.seed is not None:
-        of = f"{len(first):,} of {share.population:,} entries"
-        yield f"{of} were drawn at random with seed {share.seed}"
+        drawn_entries = f"{len(first):,} of {share.population:,} entries"
+        yield f"{drawn_entries} were drawn at random with seed {share.seed}"
     yield f"intervals: {share.level * 100:g}%, for {share.interval}"
     below, dirty = share.eta_below, next(row for row in shares if row.verdict == "dirty")
     if dirty.eta_from and below:

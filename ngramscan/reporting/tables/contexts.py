@@ -17,7 +17,7 @@ _GAP = "  "
 
 
 def print_contexts(results: Sequence[ContextsResult], seed: int, console: Console) -> None:
-    """Print what was drawn; in a narrow terminal with less text around it."""
+    """Print the drawn occurrences, with less text around them in a narrow terminal."""
     for result in results:
         console.print(Text(_headline(result, seed), style="bold"), soft_wrap=True)
         if result.rows:
@@ -33,10 +33,10 @@ def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
     if room < 2 * _LEAST_SIDE:
         source, room = 0, console.width - match
     side = max(room // 2, _LEAST_SIDE)
-    for before, found, after, origin in lines:
+    for before, matched_text, after, origin in lines:
         line = Text(no_wrap=True, overflow="crop")
         line.append(_end_of(before, min(left, side)))
-        line.append(found, style="bold red")
+        line.append(matched_text, style="bold red")
         after_it = set_cell_size(after, min(right, side))
         if source:
             line.append(after_it + _GAP)
@@ -48,8 +48,8 @@ def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
 
 def _headline(result: ContextsResult, seed: int) -> str:
     n, total = len(result.rows), result.occurrences
-    drawn = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
-    return f"{result.index} · {result.text!r} · {counted(total, 'occurrence')}, {drawn}"
+    selection = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
+    return f"{result.index} · {result.text!r} · {counted(total, 'occurrence')}, {selection}"
 
 
 def _end_of(text: str, width: int) -> str:
@@ -60,7 +60,7 @@ def _end_of(text: str, width: int) -> str:
 
 
 def _shortened(source: str, width: int) -> str:
-    """Return where a document comes from; of a long path the end, which tells files apart."""
+    """Return the source of a document; a long path is cut to its end, where files differ."""
     return source if cell_len(source) <= width else "…" + _end_of(source, width - 1)
 
 

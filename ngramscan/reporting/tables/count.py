@@ -85,9 +85,11 @@ def _print_bytes(
         _print_counts(console, rows, counting)
         of_index = [total for total in totals if total.index in names]
         left_out = () if _is_large(counting.sizes[names[0]]) else _RATES
-        shown = {name: statistic for name, statistic in _TOTALS.items() if name not in left_out}
+        shown_totals = {
+            name: statistic for name, statistic in _TOTALS.items() if name not in left_out
+        }
         optional = (*reversed(_RATES), "largest pattern")
-        parts.print_totals(console, "Totals", of_index, shown, optional=optional)
+        parts.print_totals(console, "Totals", of_index, shown_totals, optional=optional)
         parts.print_totals(console, "Ratios", of_index, _RATIOS, optional=("no largest", "union"))
     of_several = [total for total in totals if not is_one_corpus(total.index)]
     if snapshots := [total for total in of_several if total.index != ALL]:
@@ -162,9 +164,9 @@ def _count(row: CountRow, name: str) -> str:
     value = getattr(row, name)
     if value is None or not row.estimated:
         return cell(value)
-    shown = parts.interval(row, name, "{:,.0f}".format)
+    estimate = parts.interval(row, name, "{:,.0f}".format)
     has_interval = getattr(row, f"{name}_low") is not None
-    return f"≈{shown} (doubtful)" if has_interval and not row.is_trusted else f"≈{shown}"
+    return f"≈{estimate} (doubtful)" if has_interval and not row.is_trusted else f"≈{estimate}"
 
 
 def _print_overlaps(console: Console, overlaps: Sequence[Total]) -> None:

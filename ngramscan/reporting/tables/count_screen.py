@@ -26,7 +26,7 @@ from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.count import print_count
 
 _FEW = 12
-"""Phrases without a method in one corpus that are shown with all that is known of them."""
+"""Most phrases without a method in one corpus that are shown with all their columns."""
 
 
 def has_count_screen(counting: CountResult) -> bool:
@@ -47,9 +47,9 @@ def _screen(counting: CountResult, totals: Sequence[Total]) -> Screen:
     rows = [record_of(row) for row in counting.rows]
     sums = [record_of(total) for total in totals]
     indexes = [name for name in counting.sizes if any(row["index"] == name for row in rows)]
-    asked = [query.text for query in counting.queries]
+    phrases = [query.text for query in counting.queries]
     notes = parts.describe_notes(counting.rows, counting.notes)
-    notes += parts.describe_lost_phrases(counting.missing, asked, counting.rows)
+    notes += parts.describe_lost_phrases(counting.missing, phrases, counting.rows)
     if not sums:  # their table names the corpora without counts
         notes += parts.describe_lost_indexes(counting.rows, counting.sizes)
 
@@ -69,7 +69,7 @@ def _screen(counting: CountResult, totals: Sequence[Total]) -> Screen:
 
 
 def _more(counting: CountResult, totals: Sequence[Total], n_indexes: int) -> str:
-    """Return what else there is, and how to see it."""
+    """Return a line about other results, and how to see them."""
     phrases = counted(len({row.pattern for row in counting.rows}), "phrase")
     where = " in each corpus" if n_indexes > 1 else ""
     sums = ", totals, ratios" if totals else ""

@@ -61,18 +61,20 @@ def _print_unit(
         _print_rows(console, of_index, unit)
         totals = [total for total in norming.totals if total.index == index]
         optional = ("occurrences (union)", "per document")
-        shown = _TOTALS if unit == "bytes" else _TOKEN_TOTALS
-        parts.print_totals(console, "Totals", totals, shown, optional=optional, show=_show_total)
+        statistics = _TOTALS if unit == "bytes" else _TOKEN_TOTALS
+        parts.print_totals(
+            console, "Totals", totals, statistics, optional=optional, show=_show_total
+        )
         ratios = {"documents": "ratio_of_documents"}
         parts.print_totals(console, "Ratios", totals, ratios, show=_show_total)
     used = {row.estimator for row in rows}
     parts.print_notes(console, *(FOOTNOTES[name] for name in FOOTNOTES if name in used - {*said}))
     if used - {"exact", "files"}:
         seed = next(row.seed for row in rows if row.seed is not None)
-        drawn = f"intervals: 95%; drawn at random with seed {seed}; {_UNIONS}"
+        sampling_note = f"intervals: 95%; drawn at random with seed {seed}; {_UNIONS}"
         if unit == "tokens":
-            drawn = f"intervals: 95%; drawn with seed {seed}"
-        parts.print_notes(console, drawn, WHY_DRAWN)
+            sampling_note = f"intervals: 95%; drawn with seed {seed}"
+        parts.print_notes(console, sampling_note, WHY_DRAWN)
     indexes = parts.group_by(rows, "index")
     notes = parts.describe_shared_notes({index: norming.notes.get(index, ()) for index in indexes})
     parts.print_notes(console, *notes)
@@ -102,8 +104,8 @@ def _show_documents(row: DocnormRow) -> str:
     """Return the documents of a row, with limits; of two estimates, both."""
     limits = row.documents_low, row.documents_high
     if row.documents is not None:
-        shown = parts.interval(row, "documents")
-        return shown if row.documents_low is not None else f"≈{shown}"
+        estimate = parts.interval(row, "documents")
+        return estimate if row.documents_low is not None else f"≈{estimate}"
     ends = row.documents_lower_estimate, row.documents_upper_estimate
     return parts.two_estimates(*ends, *limits)
 
@@ -112,9 +114,9 @@ def _show_rate(row: DocnormRow) -> str:
     """Return the occurrences per document of a row, with limits; of two estimates, both."""
     limits = row.occurrences_per_document_low, row.occurrences_per_document_high
     if row.documents is not None:
-        shown = parts.interval(row, "occurrences_per_document")
+        estimate = parts.interval(row, "occurrences_per_document")
         is_sampled = row.occurrences_per_document is not None and limits[0] is None
-        return f"≈{shown}" if is_sampled else shown
+        return f"≈{estimate}" if is_sampled else estimate
     lower, upper = row.documents_lower_estimate, row.documents_upper_estimate
     greatest = row.occurrences / lower if lower else None
     return parts.two_estimates(row.occurrences / upper, greatest, *limits)

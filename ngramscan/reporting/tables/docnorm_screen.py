@@ -27,7 +27,7 @@ from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.docnorm import print_docnorm
 
 _FEW = 12
-"""Phrases without a method in one corpus that are shown with all that is known of them."""
+"""Most phrases without a method in one corpus that are shown with all their columns."""
 _COUNTED = frozenset({"exact", "files"})
 
 
@@ -78,15 +78,16 @@ def _screen(norming: DocnormResult) -> Screen:
 def _how(rows: Sequence[Row]) -> str:
     """Return how documents were counted or estimated, in one line."""
     used = dict.fromkeys(row["estimator"] for row in rows)
-    drawn = [name for name in used if name not in _COUNTED]
-    if not drawn and "files" in used:
+    sampling_estimators = [name for name in used if name not in _COUNTED]
+    if not sampling_estimators and "files" in used:
         return "documents are estimated from the files that were read"
-    if not drawn:
+    if not sampling_estimators:
         return "documents are exact: all were read, or those of all occurrences"
     draws = max(row["draws"] or 0 for row in rows)
     seeds = {row["seed"] for row in rows if row["seed"] is not None}
     seed = f", seed {min(seeds)}" if len(seeds) == 1 else ""
-    how = f"estimated ({', '.join(drawn)}) from at most {counted(draws, 'draw')} per phrase{seed}"
-    if "unique" in drawn:
+    names = ", ".join(sampling_estimators)
+    how = f"estimated ({names}) from at most {counted(draws, 'draw')} per phrase{seed}"
+    if "unique" in sampling_estimators:
         how += "; unique is an upper bound, and can't tell 1 occurrence per document from 15"
     return f"documents: {how}; exact where all occurrences were looked at"

@@ -48,5 +48,5 @@ def mark_whitespace(text: str) -> str:
     inner = "".join(_VISIBLE.get(letter, letter) for letter in text)
     body = inner.strip(" ")
     before, _, after = inner.partition(body) if body else (inner, "", "")
-    shown = "·" * len(before) + body.replace("  ", "··") + "·" * len(after)
-    return "".join(letter if letter.isprintable() else "�" for letter in shown)
+    marked_text = "·" * len(before) + body.replace("  ", "··") + "·" * len(after)
+    return "".join(letter if letter.isprintable() else "�" for letter in marked_text)

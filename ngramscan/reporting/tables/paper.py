@@ -18,7 +18,7 @@ _Show = Callable[[Any], str]
 
 
 @dataclass(frozen=True, slots=True)
-class _Measure:
+class _PaperColumns:
     """The columns of a table, of one index or of several."""
 
     text: str
@@ -56,40 +56,48 @@ def docnorm_tables(rows: Sequence[DocnormRow], sizes: Mapping[str, str]) -> list
     ]
 
 
-def _table(rows: Sequence[Any], measure: _Measure, sizes: Mapping[str, str]) -> PaperTable:
+def _table(
+    rows: Sequence[Any], paper_columns: _PaperColumns, sizes: Mapping[str, str]
+) -> PaperTable:
     indexes = list(dict.fromkeys(row.index for row in rows))
     cells: dict[tuple[str, ...], dict[str, Any]] = {}
     for row in rows:
-        key = (row.method or "", row.tier or "", getattr(row, measure.text))
+        key = (row.method or "", row.tier or "", getattr(row, paper_columns.text))
         cells.setdefault(key, {})[row.index] = row
     # Phrases of no pattern set have neither a method nor a tier.
     names = ("method", "tier", "pattern") if any(row.method for row in rows) else ("pattern",)
-    rated = [row.index for row in rows if measure.has_rate(row)]
+    rated = [row.index for row in rows if paper_columns.has_rate(row)]
     groups: dict[str, list[str]] = {}
-    shown: list[tuple[str, _Show]] = []
+    number_columns: list[tuple[str, _Show]] = []
     if len(indexes) == 1:
-        known = {
+        show_by_heading = {
             heading: show
-            for heading, show in measure.alone.items()
+            for heading, show in paper_columns.alone.items()
             if any(show(row) != amount(None) for row in rows)
         }
-        groups = {"": [*known]}
-        shown = [(indexes[0], show) for show in known.values()]
+        groups = {"": [*show_by_heading]}
+        number_columns = [(indexes[0], show) for show in show_by_heading.values()]
     else:
         of_groups = {
-            measure.rate: [index for index in indexes if index in rated],
-            measure.number: [index for index in indexes if index not in rated],
+            paper_columns.rate: [index for index in indexes if index in rated],
+            paper_columns.number: [index for index in indexes if index not in rated],
         }
         for (heading, show), members in of_groups.items():
             if members:
                 groups[heading] = [alias_of(index) for index in members]
-                shown += [(index, show) for index in members]
+                number_columns += [(index, show) for index in members]
     lines = [
-        (key[-len(names) :], [show(of[index]) if index in of else "--" for index, show in shown])
-        for key, of in cells.items()
+        (
+            key[-len(names) :],
+            [
+                show(row_by_index[index]) if index in row_by_index else "--"
+                for index, show in number_columns
+            ],
+        )
+        for key, row_by_index in cells.items()
     ]
-    told = [f"{index}: {sizes[index]}" for index in indexes if index in sizes]
-    return PaperTable([*measure.comments, *told], names, groups, lines)
+    size_comments = [f"{index}: {sizes[index]}" for index in indexes if index in sizes]
+    return PaperTable([*paper_columns.comments, *size_comments], names, groups, lines)
 
 
 # Occurrences
@@ -124,7 +132,7 @@ def _per_million_tokens(row: CountRow) -> str:
     return amount(row.per_million_tokens)
 
 
-_OCCURRENCES = _Measure(
+_OCCURRENCES = _PaperColumns(
     text="query",
     alone={"occurrences": _occurrences, "per GB": _per_gigabyte, "documents": _with_pattern},
     has_rate=_has_rate,
@@ -132,7 +140,7 @@ _OCCURRENCES = _Measure(
     number=("occurrences", _occurrences),
     comments=("a gigabyte is 10^9 bytes of text",),
 )
-_NGRAMS = _Measure(
+_NGRAMS = _PaperColumns(
     text="query",
     alone={"n-grams": _ngrams, "per million tokens": _per_million_tokens},
     has_rate=lambda row: row.per_million_tokens is not None,
@@ -144,15 +152,15 @@ _NGRAMS = _Measure(
 # Documents
 
 
-def _documents(rows: Sequence[DocnormRow]) -> _Measure:
-    """Return what tables of documents show."""
+def _documents(rows: Sequence[DocnormRow]) -> _PaperColumns:
+    """Return the columns of tables of documents."""
 
     def show(column: str) -> _Show:
         return lambda row: _interval(row, column)
 
     per_million, documents = show("documents_per_million"), show("documents")
     levels = sorted({row.level for row in rows})
-    return _Measure(
+    return _PaperColumns(
         text="pattern",
         alone={
             "occurrences": lambda row: amount(row.occurrences),

@@ -40,7 +40,7 @@ AnyTotal = TypeVar("AnyTotal", bound=Total)
 
 
 def print_index(console: Console, index: str, size: IndexSize) -> None:
-    """Print what an index is and how large, above its tables."""
+    """Print the name and size of an index, above its tables."""
     parts = [index]
     hosted = find_hosted(index)
     # Another host may have anything under this name.
@@ -50,7 +50,7 @@ def print_index(console: Console, index: str, size: IndexSize) -> None:
 
 
 def describe_few(sizes: Mapping[str, IndexSize], indexes: Sequence[str]) -> list[str]:
-    """Return how large some indexes are, a line each, if they are one or two."""
+    """Return the sizes of indexes, a line each, if there are one or two."""
     if len(indexes) > _FEW_INDEXES:
         return []
     return [" · ".join([index, *size_parts(sizes[index])]) for index in indexes]
@@ -100,16 +100,16 @@ def describe_shared_notes(notes: Mapping[str, Sequence[Note]]) -> list[str]:
 
 
 def describe_lost_indexes(rows: Sequence[Any], sizes: Mapping[str, IndexSize]) -> list[str]:
-    """Return which indexes have no row, a line each."""
-    found = {row.index for row in rows}
-    return [f"no counts are known in {index}" for index in sizes if index not in found]
+    """Return a line for each index that has no row."""
+    counted_indexes = {row.index for row in rows}
+    return [f"no counts are known in {index}" for index in sizes if index not in counted_indexes]
 
 
 def describe_lost_phrases(
-    missing: Iterable[QueryFailure], asked: Iterable[str], rows: Sequence[Any]
+    missing: Iterable[QueryFailure], phrases: Iterable[str], rows: Sequence[Any]
 ) -> list[str]:
     """Return how many phrases have no row in any index, if some have one."""
-    failed = {failure.query for failure in missing} & {*asked}
+    failed = {failure.query for failure in missing} & {*phrases}
     failed -= {row.pattern for row in rows}
     if not failed or not rows:
         return []
@@ -117,7 +117,7 @@ def describe_lost_phrases(
 
 
 def print_notes(console: Console, *lines: str) -> None:
-    """Print what has to be known to read the tables above."""
+    """Print notes that help to read the tables above."""
     for line in lines:
         print_line(console, line, "dim")
 
@@ -209,13 +209,13 @@ def print_totals(
 ) -> None:
     """Print one row per method, or pair of them, tiers and kind; columns are statistics by title.
 
-    The kinds have a column if there are totals of single kinds beside those of a whole list.
+    The kinds have a column if there are totals of single kinds as well as of a whole list.
     """
-    found = [total for total in totals if total.statistic in statistics.values()]
-    if not found:
+    printed_totals = [total for total in totals if total.statistic in statistics.values()]
+    if not printed_totals:
         return
-    groups = group_by(found, "tiers", "method", "versus", "kind")
-    is_pair = found[0].versus is not None
+    groups = group_by(printed_totals, "tiers", "method", "versus", "kind")
+    is_pair = printed_totals[0].versus is not None
     columns = {
         "methods" if is_pair else "method": [
             f"{method} : {versus}" if versus else method for _, method, versus, _ in groups

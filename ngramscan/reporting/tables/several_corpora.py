@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 def print_contaminate_screen(
-    found: ContaminateResult,
+    result: ContaminateResult,
     shares: Sequence[ShareRow],
     effects: Sequence[EffectRow],
     console: Console,
 ) -> None:
     """Print which share of the questions is in which corpora, and what scores say."""
-    entries = [record_of(row) for row in found.rows]
+    entries = [record_of(row) for row in result.rows]
     classes = [record_of(row) for row in shares]
     compared = [record_of(row) for row in effects if row.index == UNION]
 
@@ -41,7 +41,7 @@ def print_contaminate_screen(
 
     sentences = say_effects(compared, ALPHA) if compared else say_entries(entries, ALPHA)
     more = "--all: questions and accuracies in each corpus, and the rule; -o FILE: all rows"
-    notes = [*notes_on_classes(found.rows, shares)]
+    notes = [*notes_on_classes(result.rows, shares)]
     print_screen(Screen(tables, [*sentences], more, LINES_OF_SEVERAL, notes), console)
 
 

@@ -22,15 +22,15 @@ _POOLED = "all: all models together"
 
 def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
     """Print the strategies of each prompt, those of all models together first."""
-    shown, shares = parts.pivot(
+    named_rows, shares = parts.pivot(
         pooled_first(rows),
         "strategy",
         lambda row: parts.interval(row, "share", percent),
     )
-    columns = parts.naming(shown, "prompt")
-    columns["outputs"] = [cell(row.outputs) for row in shown]
+    columns = parts.naming(named_rows, "prompt")
+    columns["outputs"] = [cell(row.outputs) for row in named_rows]
     columns |= shares
-    columns["formulas"] = [percent(row.formula_density_of_group) for row in shown]
+    columns["formulas"] = [percent(row.formula_density_of_group) for row in named_rows]
     title = "Outputs of each strategy, %"
     layout = Layout(
         texts=3,
@@ -40,5 +40,5 @@ def print_strategies(rows: Sequence[StrategyRow], console: Console) -> None:
         title=title,
     )
     print_columns(console, columns, layout)
-    is_pooled = any(row.model == ALL for row in shown)
+    is_pooled = any(row.model == ALL for row in named_rows)
     parts.print_notes(console, *_FOOTNOTES, *([_POOLED] if is_pooled else []))

@@ -34,9 +34,9 @@ def print_tiers(tiering: TierResult, console: Console) -> None:
             console, *([_SPANS] if any(row.interval_spans_tiers for row in rows) else [])
         )
         parts.print_notes(console, *([_HALF] if any(row.note for row in rows) else []))
-    shown = parts.group_by(rows, "method", "pattern")
+    printed_patterns = parts.group_by(rows, "method", "pattern")
     without = [row for row in tiering.rows if row.ratio is None]
-    absent = [row for row in without if (row.method, row.pattern) not in shown]
+    absent = [row for row in without if (row.method, row.pattern) not in printed_patterns]
     for (method, reason), group in parts.group_by(absent, "method", "note").items():
         names = ", ".join(f'"{pattern}"' for pattern in parts.group_by(group, "pattern"))
         parts.print_notes(console, f"{method}: {reason}: no ratio for {names}")

@@ -14,7 +14,7 @@ from ngramscan.reporting.summaries.table import SummaryTable
 from ngramscan.reporting.tables.tiers import print_tiers
 
 _FEW = 12
-"""Rows that are shown with all that is known of them."""
+"""Most rows that are shown with all their columns."""
 _SIGNS = (
     "by ratio: T1 from 10, T2 from 0.7 to 1.7, T3 below 1; -: no tier; ?: the interval reaches into"
     " other tiers; ≈: no occurrence on one side"

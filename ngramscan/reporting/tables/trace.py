@@ -22,20 +22,20 @@ _MARKS = "⟦", "⟧"
 
 
 def print_trace(
-    found: TraceResult,
+    result: TraceResult,
     options: TraceOptions,
     curves: Sequence[CurveRow],
     differences: Sequence[DifferenceRow],
     is_plain: bool,
     console: Console,
 ) -> None:
-    """Print what is known of each prompt, and how prompts differ; of plain texts, the texts."""
+    """Print the prompts and how they differ; of plain texts, print the texts."""
     if is_plain:
-        for index, traced in found.traced.items():
-            for each in [one for one in traced if one.kind == ALL_KINDS]:
+        for index, traced in result.traced.items():
+            for each in [text for text in traced if text.kind == ALL_KINDS]:
                 _print_text(index, each, options.min_words, console)
         return
-    _print_prompts(found.rows, options, curves, console)
+    _print_prompts(result.rows, options, curves, console)
     if differences:
         _print_differences(differences, console)
 
@@ -57,18 +57,18 @@ def _print_prompts(
     for key in groups:
         by_model.setdefault(key[:3], []).append(key)
     together = [key for keys in by_model.values() for key in keys if key in means]
-    shown = [(key, groups[key], means[key]) for key in together]
-    if not shown:
+    prompts = [(key, groups[key], means[key]) for key in together]
+    if not prompts:
         return
     columns = {
-        **parts.naming([curve for _, _, curve in shown], "index", "prompt", "kind"),
-        "outputs": [cell(curve.outputs) for *_, curve in shown],
-        unit: [cell(round(fmean(row.words for row in some))) for _, some, _ in shown],
-        "masked": [cell(round(fmean(row.masked for row in some))) for _, some, _ in shown],
-        "coverage": [parts.interval(curve, "coverage", percent) for *_, curve in shown],
-        f"new {least}-grams": [parts.interval(curve, "novelty", percent) for *_, curve in shown],
-        "creativity index": [_mean_index(some) for _, some, _ in shown],
-        "longest": [cell(max(row.longest for row in some)) for _, some, _ in shown],
+        **parts.naming([curve for _, _, curve in prompts], "index", "prompt", "kind"),
+        "outputs": [cell(curve.outputs) for *_, curve in prompts],
+        unit: [cell(round(fmean(row.words for row in some))) for _, some, _ in prompts],
+        "masked": [cell(round(fmean(row.masked for row in some))) for _, some, _ in prompts],
+        "coverage": [parts.interval(curve, "coverage", percent) for *_, curve in prompts],
+        f"new {least}-grams": [parts.interval(curve, "novelty", percent) for *_, curve in prompts],
+        "creativity index": [_mean_index(some) for _, some, _ in prompts],
+        "longest": [cell(max(row.longest for row in some)) for _, some, _ in prompts],
     }
     title = f"Copied verbatim from the corpus, {least} {unit} or more, %"
     optional = ("masked", "creativity index", "longest", unit, "outputs")
@@ -89,20 +89,20 @@ def _print_prompts(
 
 
 def _mean_index(rows: Sequence[TraceRow]) -> str:
-    known = [row.creativity_index for row in rows if row.creativity_index is not None]
-    return f"{fmean(known):.2f}" if known else "–"
+    creativity_indexes = [row.creativity_index for row in rows if row.creativity_index is not None]
+    return f"{fmean(creativity_indexes):.2f}" if creativity_indexes else "–"
 
 
 def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
-    shown = [row for row in rows if row.measure == "coverage" and row.kind == ALL_KINDS]
+    coverage_rows = [row for row in rows if row.measure == "coverage" and row.kind == ALL_KINDS]
     console.print()
     columns = {
-        **parts.naming(shown, "index"),
-        "prompts": [f"{row.prompt} - {row.baseline}" for row in shown],
-        "problems": [cell(row.problems) for row in shown],
-        "difference": [parts.interval(row, "difference", percent) for row in shown],
-        "p": [p_text(row.p) for row in shown],
-        "p Holm": [p_text(row.p_holm) for row in shown],
+        **parts.naming(coverage_rows, "index"),
+        "prompts": [f"{row.prompt} - {row.baseline}" for row in coverage_rows],
+        "problems": [cell(row.problems) for row in coverage_rows],
+        "difference": [parts.interval(row, "difference", percent) for row in coverage_rows],
+        "p": [p_text(row.p) for row in coverage_rows],
+        "p Holm": [p_text(row.p_holm) for row in coverage_rows],
     }
     title = "Differences of coverage on the same problems, percentage points"
     layout = Layout(4, frozenset({"model", "prompts"}), ("problems",), headings=3, title=title)
@@ -127,9 +127,9 @@ def _print_text(index: str, traced: Traced, least: int, console: Console) -> Non
 # Notices below the tables
 
 
-def describe_masks(found: TraceResult) -> Iterator[Message]:
+def describe_masks(result: TraceResult) -> Iterator[Message]:
     """Say that no word was masked, if none was."""
-    rows = [row for row in found.rows if row.prompt != CONTROL]
+    rows = [row for row in result.rows if row.prompt != CONTROL]
     if rows and not any(row.masked for row in rows):
         yield (
             "no word was masked; "
@@ -138,9 +138,9 @@ def describe_masks(found: TraceResult) -> Iterator[Message]:
         )
 
 
-def describe_unlisted_spans(found: TraceResult, least: int) -> Iterator[Message]:
+def describe_unlisted_spans(result: TraceResult, least: int) -> Iterator[Message]:
     """Say how many spans are not in the file of spans."""
-    traced = [each for index in found.sizes for each in found.traced[index]]
+    traced = [each for index in result.sizes for each in result.traced[index]]
     unlisted = sum(
         len(each.long_spans(least)) - len(each.listed(least))
         for each in traced
@@ -151,11 +151,11 @@ def describe_unlisted_spans(found: TraceResult, least: int) -> Iterator[Message]
         yield OptionUse("spans") + f": {said}; those listed cover the same words"
 
 
-def describe_trace_forms(found: TraceResult) -> Iterator[str]:
+def describe_trace_forms(result: TraceResult) -> Iterator[str]:
     """Say which texts only look new, since a corpus has another form of their characters."""
-    texts = list(dict.fromkeys((form.index, form.id) for form in found.found_forms))
+    texts = list(dict.fromkeys((form.index, form.id) for form in result.found_forms))
     if texts:
-        first = found.found_forms[0]
+        first = result.found_forms[0]
         yield (
             f"texts of which more is found in another normal form of Unicode: {len(texts):,}, the"
             f" first is {first.id} ({counted(first.words, 'word')} in {first.form}, as given"

@@ -12,7 +12,7 @@ from ngramscan.errors import InputError
 from ngramscan.outputs.blend import BlendResult, BlendRow, run_blend
 from ngramscan.outputs.reading import Output, OutputSet, read_outputs
 from ngramscan.patterns.files import load_patterns, parse_patterns
-from ngramscan.reading.output_paths import Group
+from ngramscan.reading.output_paths import PromptGroup
 from ngramscan.reporting.tables.blend import print_blend
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.proportions import Pairs, mcnemar, paired_difference, wilson
@@ -73,7 +73,7 @@ def test_presence_and_density_are_of_outputs_that_have_text() -> None:
 def epochs_of(texts: Mapping[str, Sequence[str]], epochs: int) -> OutputSet:
     """Return each text as the outputs of so many epochs."""
     outputs = [
-        Output(Group("d", "m", prompt), f"{number}#{epoch}", text, "", f"#{epoch}")
+        Output(PromptGroup("d", "m", prompt), f"{number}#{epoch}", text, "", f"#{epoch}")
         for prompt, own in texts.items()
         for number, text in enumerate(own)
         for epoch in range(epochs)
@@ -159,7 +159,7 @@ def isolation_coverage(population: Population, runs: int) -> float:
         for prompt, n, share in zip(("pot", "cot"), population.problems, shares, strict=True):
             chances = random.beta(share * total, (1 - share) * total, n)
             for model in range(population.models):
-                group = Group("d", str(model), prompt)
+                group = PromptGroup("d", str(model), prompt)
                 for number, has in enumerate(random.random(n) < chances):
                     outputs.append(Output(group, f"{prompt}-{number}", CODE if has else "1", ""))
         rows = run_blend(OutputSet(outputs, [], ""), markers).isolation

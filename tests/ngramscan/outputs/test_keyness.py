@@ -27,14 +27,14 @@ from ngramscan.outputs.keyness import (
     to_patterns,
 )
 from ngramscan.outputs.ngrams import MinFrequency
-from ngramscan.outputs.tokens import Tokens, split_characters, split_words
+from ngramscan.outputs.tokens import NumberedTexts, split_characters, split_words
 from ngramscan.patterns.files import load_patterns
 from tests.support.command import invoke
 from tests.support.keyness_sides import OPTIONS, unpaired
 from tests.support.outputs import Texts, outputs_of, refusal, write_lines, write_texts
 
 
-def keyness_of(tokens: Tokens, own: int, **options: Any) -> KeynessResult:
+def keyness_of(tokens: NumberedTexts, own: int, **options: Any) -> KeynessResult:
     return compare(tokens, unpaired(own, tokens.sizes.size - own), replace(OPTIONS, **options))
 
 
@@ -240,7 +240,7 @@ def test_copies_of_outputs_by_several_models_are_no_evidence(
     ],
 )
 def test_nothing_is_found_where_there_is_nothing(
-    tokens: Tokens, own: int, lengths: tuple[int, int]
+    tokens: NumberedTexts, own: int, lengths: tuple[int, int]
 ) -> None:
     found = keyness_of(tokens, own, lengths=lengths)
     assert (found.rows, found.significant) == ([], 0)

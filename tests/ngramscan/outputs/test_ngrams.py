@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ngramscan.outputs import ngrams
 from ngramscan.outputs.ngrams import MinFrequency, count_ngrams
-from ngramscan.outputs.tokens import Tokens, split_characters, split_words
+from ngramscan.outputs.tokens import NumberedTexts, split_characters, split_words
 
 TEXTS = st.lists(st.text(alphabet="ab_é1 (\n😀", max_size=25), min_size=1, max_size=8)
 LENGTHS = st.tuples(st.integers(1, 6), st.integers(1, 6)).map(sorted)
@@ -35,7 +35,7 @@ def by_definition(texts: list[list[str]], lengths: list[int], least: MinFrequenc
     }
 
 
-def by_arrays(tokens: Tokens, lengths: list[int], least: MinFrequency) -> Found:
+def by_arrays(tokens: NumberedTexts, lengths: list[int], least: MinFrequency) -> Found:
     found: Found = {}
     for part in count_ngrams(tokens, (lengths[0], lengths[1]), least):
         stops = np.append(part.starts[1:], part.counts.size)

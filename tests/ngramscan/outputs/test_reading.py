@@ -10,7 +10,7 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.reading import methods_of, number_problems, parts_of, read_outputs
-from ngramscan.reading.output_paths import Group
+from ngramscan.reading.output_paths import PromptGroup
 from tests.support.command import invoke
 from tests.support.outputs import refusal, write_lines, write_texts
 from tests.support.places import ROOT
@@ -80,15 +80,15 @@ def test_a_folder_names_dataset_model_and_prompt(tmp_path: Path, place: str) -> 
     write_lines(tmp_path / "d/m/cot.jsonl", {"id": "3", "output": "y"})
     found = read_outputs(tmp_path / place)
     assert [(output.group, output.id, output.text) for output in found.outputs] == [
-        (Group("d", "m", "cot"), "3", "y"),
-        (Group("d", "m", "f-1+cot"), "3", "x"),
+        (PromptGroup("d", "m", "cot"), "3", "y"),
+        (PromptGroup("d", "m", "f-1+cot"), "3", "x"),
     ]
     assert found.notices == []
 
 
 def test_a_file_in_folders_names_its_dataset_model_and_prompt(tmp_path: Path) -> None:
     (output,) = read_outputs(write_lines(tmp_path / "d/m/cot.jsonl", {"output": "y"})).outputs
-    assert output.group == Group("d", "m", "cot")
+    assert output.group == PromptGroup("d", "m", "cot")
 
 
 def test_lists_of_the_layout_of_financemath_are_read(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_lists_of_the_layout_of_financemath_are_read(tmp_path: Path) -> None:
     # What was made of the outputs is not read.
     write_lines(tmp_path / "val/processed_pot_outputs/gpt.json", {"output": "no"})
     found = read_outputs(tmp_path).outputs
-    assert {output.group for output in found} == {Group("val", "gpt", "pot")}
+    assert {output.group for output in found} == {PromptGroup("val", "gpt", "pot")}
     assert [(output.id, output.text) for output in found] == [("v-0", "a"), ("v-1", "b")]
     assert found[1].place == f"{file}[2]"
 
@@ -223,12 +223,12 @@ def test_records_name_what_a_path_does_not(tmp_path: Path) -> None:
     named = {"id": 1, "output": "x", "dataset": "d", "model": "m", "method": "cot"}
     found = read_outputs(write_list(tmp_path / "folder", [named, {"id": 2, "output": "y"}]))
     assert [output.group for output in found.outputs] == [
-        Group("d", "m", "cot"),
-        Group("folder", "", "all"),
+        PromptGroup("d", "m", "cot"),
+        PromptGroup("folder", "", "all"),
     ]
     # Where the path names them, it is believed.
     file = write_lines(tmp_path / "e/n/pot.jsonl", named)
-    assert [output.group for output in read_outputs(file).outputs] == [Group("e", "n", "pot")]
+    assert [output.group for output in read_outputs(file).outputs] == [PromptGroup("e", "n", "pot")]
 
 
 def test_ids_epochs_and_questions_of_records_are_read(tmp_path: Path) -> None:

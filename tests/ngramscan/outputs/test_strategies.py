@@ -8,7 +8,7 @@ import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.outputs.reading import read_outputs
 from ngramscan.outputs.strategies import classify, load_rules, parse_rules, run_strategies
-from ngramscan.reading.output_paths import Group
+from ngramscan.reading.output_paths import PromptGroup
 from ngramscan.statistics.clusters import ClusteredShare
 from ngramscan.statistics.proportions import wilson
 from tests.support.cases import case_table
@@ -21,7 +21,7 @@ EXAMPLES = ROOT / "outputs"
 
 @pytest.mark.parametrize(*case_table(Path(__file__).with_suffix(".jsonl")))
 def test_hand_labelled_outputs(text: str, expected: str) -> None:
-    group = Group("d", "m", "p")
+    group = PromptGroup("d", "m", "p")
     assert classify(group, "", text, load_rules()).strategy == expected
 
 

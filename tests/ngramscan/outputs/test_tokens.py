@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ngramscan.outputs.ngrams import MinFrequency, count_ngrams
-from ngramscan.outputs.tokens import Tokens, split_characters, split_words, usual_forms
+from ngramscan.outputs.tokens import NumberedTexts, split_characters, split_words, usual_forms
 
 TEXTS = st.lists(st.text(alphabet="ab_é1 (\n😀", max_size=25), min_size=1, max_size=8)
 
@@ -47,7 +47,7 @@ def test_the_form_is_that_of_the_texts_of_the_method() -> None:
         pytest.param(split_characters([""]), id="characters"),
     ],
 )
-def test_texts_without_tokens_have_no_n_gram(tokens: Tokens) -> None:
+def test_texts_without_tokens_have_no_n_gram(tokens: NumberedTexts) -> None:
     assert not list(count_ngrams(tokens, (1, 3), MinFrequency(1, 1)))
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ngramscan.reading.output_paths import Group, group_of
+from ngramscan.reading.output_paths import PromptGroup, group_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from ngramscan.reading.output_paths import Group, group_of
     ],
 )
 def test_a_path_names_dataset_model_and_prompt(path: str) -> None:
-    assert group_of(Path(path)) == Group(dataset="q", model="m-1", prompt="f-1+cot")
+    assert group_of(Path(path)) == PromptGroup(dataset="q", model="m-1", prompt="f-1+cot")
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_a_path_is_completed_by_the_folder_of_the_process(
 ) -> None:
     (tmp_path / "q" / "m").mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "q" / "m")
-    assert group_of(Path("cot.jsonl")) == Group("q", "m", "cot")
+    assert group_of(Path("cot.jsonl")) == PromptGroup("q", "m", "cot")
