@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from ngramscan.messages import counted
 from ngramscan.reporting.page.results import Results
@@ -18,6 +19,7 @@ from ngramscan.reporting.sentences import (
     plans,
     scores,
     specificity,
+    subjects,
     totals,
     traces,
 )
@@ -25,46 +27,56 @@ from ngramscan.reporting.sentences.families import count_families, level_of_each
 from ngramscan.reporting.sentences.phrases import Row, known_rows, level_text, number
 from ngramscan.reporting.sentences.sentence import Sentence
 
-_Say = Callable[[Sequence[Row], float], Iterable[Sentence]]
-SAY: dict[str, _Say] = {
-    "count": counts.say_counts,
-    "totals": totals.say_totals,
-    "contexts": counts.say_contexts,
-    "docnorm": documents.say_documents,
-    "contaminate": contamination.say_entries,
-    "contaminate --shares": contamination.say_shares,
-    "contaminate --effects": contamination.say_effects,
-    "trace": traces.say_traces,
-    "trace --curve": traces.say_curve,
-    "trace --differences": traces.say_trace_differences,
-    "trace --spans": traces.say_spans,
-    "blend": markers.say_blend,
-    "blend --presence": markers.say_presence,
-    "blend --retention": markers.say_retention,
-    "blend --isolation": markers.say_isolation,
-    "tiers": specificity.say_tiers,
-    "keyness": specificity.say_keyness,
-    "strategies": specificity.say_strategies,
-    "strategies --per-output": specificity.say_strategy_of_each,
-    "show": scores.say_outputs,
-    "score": scores.say_scores,
-    "compare": comparisons.say_comparisons,
-    "rank": comparisons.say_ranks,
-    "compare --averages": comparisons.say_averages,
-    "plan": plans.say_plans,
-    "plan --curve": plans.say_power,
-    "outcomes": joint_outcomes.say_outcomes,
-    "outcomes --agreements": joint_outcomes.say_agreements,
-    "outcomes --wins": joint_outcomes.say_wins,
-    "efficiency": joint_outcomes.say_efficiency,
-    "judge --shares": labels.say_label_shares,
-    "agreement": labels.say_agreement,
-    "agreement --votes": labels.say_votes,
-    "link": links.say_links,
-    "link --problems": links.say_slopes,
-    "link --ranks": links.say_rank_links,
+
+class Section(NamedTuple):
+    """The words of a page about rows of one kind."""
+
+    say: Callable[[Sequence[Row], float], Iterable[Sentence]]
+    """Says something about rows, at a level of tests."""
+    subject: subjects.Subject
+    """The subject of the rows in a title."""
+
+
+SECTIONS: Mapping[str, Section] = {
+    "count": Section(counts.say_counts, subjects.COUNTS),
+    "totals": Section(totals.say_totals, subjects.TOTALS),
+    "contexts": Section(counts.say_contexts, subjects.COUNTS),
+    "docnorm": Section(documents.say_documents, subjects.COUNTS),
+    "contaminate": Section(contamination.say_entries, subjects.ENTRIES),
+    "contaminate --shares": Section(contamination.say_shares, subjects.ENTRIES),
+    "contaminate --effects": Section(contamination.say_effects, subjects.ENTRIES),
+    "trace": Section(traces.say_traces, subjects.TRACES),
+    "trace --curve": Section(traces.say_curve, subjects.TRACES),
+    "trace --differences": Section(traces.say_trace_differences, subjects.TRACES),
+    "trace --spans": Section(traces.say_spans, subjects.TRACES),
+    "blend": Section(markers.say_blend, subjects.MARKERS),
+    "blend --presence": Section(markers.say_presence, subjects.MARKERS),
+    "blend --retention": Section(markers.say_retention, subjects.MARKERS),
+    "blend --isolation": Section(markers.say_isolation, subjects.MARKERS),
+    "tiers": Section(specificity.say_tiers, subjects.SPECIFICITY),
+    "keyness": Section(specificity.say_keyness, subjects.KEYNESS),
+    "strategies": Section(specificity.say_strategies, subjects.STRATEGIES),
+    "strategies --per-output": Section(specificity.say_strategy_of_each, subjects.STRATEGIES),
+    "show": Section(scores.say_outputs, subjects.SCORES),
+    "score": Section(scores.say_scores, subjects.SCORES),
+    "compare": Section(comparisons.say_comparisons, subjects.COMPARISONS),
+    "rank": Section(comparisons.say_ranks, subjects.RANKS),
+    "compare --averages": Section(comparisons.say_averages, subjects.COMPARISONS),
+    "plan": Section(plans.say_plans, subjects.PLANS),
+    "plan --curve": Section(plans.say_power, subjects.PLANS),
+    "outcomes": Section(joint_outcomes.say_outcomes, subjects.OUTCOMES),
+    "outcomes --agreements": Section(joint_outcomes.say_agreements, subjects.OUTCOMES),
+    "outcomes --wins": Section(joint_outcomes.say_wins, subjects.OUTCOMES),
+    "efficiency": Section(joint_outcomes.say_efficiency, subjects.EFFICIENCY),
+    "judge --shares": Section(labels.say_label_shares, subjects.LABELS),
+    "agreement": Section(labels.say_agreement, subjects.AGREEMENT),
+    "agreement --votes": Section(labels.say_votes, subjects.AGREEMENT),
+    "link": Section(links.say_links, subjects.LINKS),
+    "link --problems": Section(links.say_slopes, subjects.LINKS),
+    "link --ranks": Section(links.say_rank_links, subjects.LINKS),
 }
-"""Functions that say something about rows, at a level of tests, by the names of kinds."""
+"""The words about each kind of rows, by its name; of kinds with one family, the first has the
+title."""
 
 
 def sentences(results: Results, families: int | None = None) -> list[Sentence]:
@@ -74,7 +86,7 @@ def sentences(results: Results, families: int | None = None) -> list[Sentence]:
     """
     if families is None:
         families = count_families([results])
-    statements = list(SAY[results.kind.name](results.rows, level_of_each(families)))
+    statements = list(SECTIONS[results.kind.name].say(results.rows, level_of_each(families)))
     if families > 1 and any(sentence.is_claim for sentence in statements):
         statements.append(Sentence(describe_level(families)))
     if any(sentence.has_interval for sentence in statements):
