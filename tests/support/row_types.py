@@ -1,74 +1,27 @@
 """The row type of each kind of results, and its columns."""
 
+from importlib import import_module
 from typing import Any, get_type_hints
 
-from evalcore.commands.agreement import AgreementRow, VoteRow
-from evalcore.commands.link import LinkRow, RankRow
-from evalcore.commands.plan import PlanRow, PowerCurveRow
-from evalcore.commands.rank import RankedRow
-from evalcore.commands.show import ShowRow
-from evalcore.compare_rows import AverageRow, CompareRow
-from evalcore.efficiency_rows import EfficiencyRow
-from evalcore.judge_sample import LabelShareRow
-from evalcore.outcomes_rows import AnswersRow, OutcomeRow, WinRow
-from evalcore.prevalence_links import SlopeRow
-from evalcore.scores import ScoreRow
-from ngramscan.outputs.blend import BlendRow, IsolationRow, PresenceRow, RetentionRow
-from ngramscan.outputs.keyness import KeynessRow
-from ngramscan.outputs.strategies import OutputStrategyRow, StrategyRow
-from ngramscan.outputs.tiers import TierRow
-from ngramscan.prevalence.contamination.contaminate import EntryRow
-from ngramscan.prevalence.contamination.effects import EffectRow
-from ngramscan.prevalence.contamination.shares import ShareRow
-from ngramscan.prevalence.contexts import ContextRow
-from ngramscan.prevalence.count import CountRow
-from ngramscan.prevalence.docnorm import DocnormRow
-from ngramscan.prevalence.docnorm_totals import DocnormTotal
-from ngramscan.prevalence.trace import SpanRow, TraceRow
-from ngramscan.prevalence.trace_methods import CurveRow, DifferenceRow
-from ngramscan.reporting.kinds import all_kinds
+from evalcore.row_types import ROW_TYPES as ROW_TYPES_OF_EVALCORE
+from ngramscan.reporting.kinds import ROW_TYPES, all_kinds, kinds_of
 from ngramscan.rows import RowKind
 
 KIND_OF = {kind.title: kind for kind in all_kinds()}
 """Kinds of results, by their titles."""
 
-TYPES: dict[str, type] = {
-    "Counts": CountRow,
-    "Totals of methods": DocnormTotal,
-    "Documents with each pattern": DocnormRow,
-    "Occurrences in context": ContextRow,
-    "Contamination of each entry": EntryRow,
-    "Coverage of outputs by length of spans": CurveRow,
-    "Differences of what prompts copy": DifferenceRow,
-    "Parts of outputs that the corpus has": SpanRow,
-    "How much of each output is in the corpus": TraceRow,
-    "Contaminated shares of the benchmark": ShareRow,
-    "Scores on clean and on contaminated entries": EffectRow,
-    "Outputs with markers of each method": BlendRow,
-    "Outputs with each pattern": PresenceRow,
-    "Markers that outputs keep with a solver": RetentionRow,
-    "Markers in outputs of their own method and of others": IsolationRow,
-    "Specificity of each pattern": TierRow,
-    "Key n-grams of the method": KeynessRow,
-    "Strategies of outputs": StrategyRow,
-    "Strategy of each output": OutputStrategyRow,
-    "Outputs for a problem, side by side": ShowRow,
-    "Scores of answers": ScoreRow,
-    "Differences of methods": CompareRow,
-    "Average differences of methods": AverageRow,
-    "Joint outcomes of the adaptive method and its baselines": OutcomeRow,
-    "Accuracy where two methods agree": AnswersRow,
-    "Wins, ties and losses": WinRow,
-    "Accuracy and tokens": EfficiencyRow,
-    "Estimated shares of the judges' labels": LabelShareRow,
-    "Agreement of judges": AgreementRow,
-    "Votes on each item": VoteRow,
-    "Prevalence and accuracy of pairs of methods": LinkRow,
-    "Prevalence and accuracy, ranks of methods": RankRow,
-    "Accuracy per tenfold count": SlopeRow,
-    "Ranks": RankedRow,
-    "Planned comparisons": PlanRow,
-    "Power against the number of problems": PowerCurveRow,
+
+def type_named(name: str) -> type:
+    """Return a row type by its dotted name."""
+    module, _, type_name = name.rpartition(".")
+    row_type: type = getattr(import_module(module), type_name)
+    return row_type
+
+
+TYPES = {
+    kind.title: type_named(name)
+    for name in (*ROW_TYPES, *ROW_TYPES_OF_EVALCORE)
+    for kind in kinds_of([name])
 }
 """The row type of each kind, by its title."""
 

@@ -1,7 +1,8 @@
 """Kinds of rows: recognised by their columns, and read back from every format with their types."""
 
+import ast
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 from types import NoneType
@@ -10,11 +11,12 @@ from typing import Any, get_args, get_type_hints
 import pandas as pd
 import pytest
 
+from docs.row_tables import ROW_TYPES
 from evalcore.commands.datasets import CheckRow, DatasetRow, FetchRow
 from evalcore.commands.logs import UsageRow
 from evalcore.judgements import JudgeRow
 from evalcore.records import Record
-from evalcore.scores import ScoreRow
+from evalcore.scores import ScoreRow, SummaryRow
 from ngramscan.commands.patterns import PatternRow, PatternSetRow
 from ngramscan.indexes.catalog import IndexRow
 from ngramscan.indexes.sizes import IndexInfo
@@ -25,7 +27,8 @@ from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.results import read_results
 from ngramscan.reporting.rows import Target, to_bytes, to_frame
 from ngramscan.rows import Plot, RowKind
-from tests.support.row_types import KIND_OF, TYPES, hints_of, numbers_of
+from tests.support.places import ROOT
+from tests.support.row_types import KIND_OF, TYPES, hints_of, numbers_of, type_named
 
 
 def kind_with(columns: Iterable[str]) -> RowKind:
@@ -35,9 +38,34 @@ def kind_with(columns: Iterable[str]) -> RowKind:
     return kind
 
 
-def test_every_kind_is_listed() -> None:
-    assert len(all_kinds()) == len(KIND_OF)
-    assert KIND_OF.keys() == TYPES.keys()
+NEVER_IN_A_FILE = {SummaryRow}
+"""Row types that are only printed and drawn."""
+
+
+def types_with_a_kind() -> Iterator[type]:
+    """Yield the row types with a decorator that gives them a kind, from the source of both."""
+    for package in ("ngramscan", "evalcore"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            for node in ast.parse(path.read_bytes()).body:
+                if isinstance(node, ast.ClassDef) and "_kind" in decorators_of(node):
+                    yield type_named(f"{module}.{node.name}")
+
+
+def decorators_of(node: ast.ClassDef) -> str:
+    return " ".join(map(ast.unparse, node.decorator_list))
+
+
+def test_every_type_with_a_kind_is_listed() -> None:
+    assert len(all_kinds()) == len(KIND_OF) == len(TYPES)
+    listed = {parent for row_type in TYPES.values() for parent in row_type.__mro__}
+    assert {*types_with_a_kind()} - listed == NEVER_IN_A_FILE, "add it to kinds.py or row_types.py"
+
+
+def test_every_type_with_a_kind_has_a_table_in_the_docs() -> None:
+    documented = {row_type.name for row_type in ROW_TYPES}
+    names = {row_type.__name__ for row_type in {*types_with_a_kind()} - NEVER_IN_A_FILE}
+    assert names - documented == set(), "add it to docs/row_tables.py"
 
 
 @pytest.mark.parametrize("title", TYPES)
