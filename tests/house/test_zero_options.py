@@ -37,16 +37,20 @@ ZERO_OPTIONS = {
 }
 ZERO_IS_AS_NONE = {
     ("evalcore/commands/plan.py", "icc"): "0 is its default, and asks for no clusters",
-    ("evalcore/commands/run.py", "asked.epoch"): "epochs of a run begin at 1",
     ("evalcore/commands/run.py", "first.epoch"): "epochs of a run begin at 1",
     ("evalcore/commands/run.py", "record.epoch"): "epochs of a run begin at 1",
+    ("evalcore/commands/run.py", "sent_record.epoch"): "epochs of a run begin at 1",
     ("evalcore/records.py", "record.epoch"): "a place in an order",
-    ("ngramscan/commands/docnorm.py", "options.exact_up_to"): "0: all is drawn",
     ("ngramscan/index_files/tokens/shard.py", "self.width"): "the bytes of a token, no option",
     ("ngramscan/indexes/http/client.py", "options.rate"): "0 is no limit; plans are at the usual",
+    (
+        "ngramscan/indexes/http/client.py",
+        "(self.public(usual.protocol) or usual).rate",
+    ): "each service has a rate above 0",
     ("ngramscan/indexes/in_place.py", "self._options.rate"): "0 is no limit",
-    ("ngramscan/indexes/opening.py", "options.rate"): "files have no limit of their own",
+    ("ngramscan/indexes/resources.py", "options.rate"): "files have no limit of their own",
     ("ngramscan/prevalence/draws.py", "options.exact_up_to"): "0: all is drawn",
+    ("ngramscan/prevalence/plans.py", "options.exact_up_to"): "0: all is drawn",
     ("ngramscan/remote/exchange.py", "terms.rate"): "0 is no limit, as None is here",
     ("ngramscan/remote/pace.py", "rate"): "0 is no limit, as None is here",
     ("ngramscan/remote/pace.py", "self.rate"): "0 is no limit",

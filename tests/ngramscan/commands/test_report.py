@@ -262,7 +262,8 @@ def test_the_first_screen_has_findings_that_their_sections_have(subtests: pytest
     order = [
         next(section.all("h2")).text for name, section in named.items() if name.startswith("rows-")
     ]
-    assert order == [kind.title for kind in all_kinds() if kind.title in rows]
+    titles = {part.kind.title: part.title for part in parts}
+    assert order == [titles[kind.title] for kind in all_kinds() if kind.title in rows]
 
 
 def test_rows_without_a_figure_are_unfolded_however_many_there_are() -> None:
