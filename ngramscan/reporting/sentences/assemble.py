@@ -28,8 +28,8 @@ from ngramscan.reporting.sentences.phrases import Row, known_rows, level_text, n
 from ngramscan.reporting.sentences.sentence import Sentence
 
 
-class Section(NamedTuple):
-    """The words of a page about rows of one kind."""
+class KindDescription(NamedTuple):
+    """The sentences about rows of one kind, and their subject in a title."""
 
     say: Callable[[Sequence[Row], float], Iterable[Sentence]]
     """Says something about rows, at a level of tests."""
@@ -37,45 +37,47 @@ class Section(NamedTuple):
     """The subject of the rows in a title."""
 
 
-SECTIONS: Mapping[str, Section] = {
-    "count": Section(counts.say_counts, subjects.COUNTS),
-    "totals": Section(totals.say_totals, subjects.TOTALS),
-    "contexts": Section(counts.say_contexts, subjects.COUNTS),
-    "docnorm": Section(documents.say_documents, subjects.COUNTS),
-    "contaminate": Section(contamination.say_entries, subjects.ENTRIES),
-    "contaminate --shares": Section(contamination.say_shares, subjects.ENTRIES),
-    "contaminate --effects": Section(contamination.say_effects, subjects.ENTRIES),
-    "trace": Section(traces.say_traces, subjects.TRACES),
-    "trace --curve": Section(traces.say_curve, subjects.TRACES),
-    "trace --differences": Section(traces.say_trace_differences, subjects.TRACES),
-    "trace --spans": Section(traces.say_spans, subjects.TRACES),
-    "blend": Section(markers.say_blend, subjects.MARKERS),
-    "blend --presence": Section(markers.say_presence, subjects.MARKERS),
-    "blend --retention": Section(markers.say_retention, subjects.MARKERS),
-    "blend --isolation": Section(markers.say_isolation, subjects.MARKERS),
-    "tiers": Section(specificity.say_tiers, subjects.SPECIFICITY),
-    "keyness": Section(specificity.say_keyness, subjects.KEYNESS),
-    "strategies": Section(specificity.say_strategies, subjects.STRATEGIES),
-    "strategies --per-output": Section(specificity.say_strategy_of_each, subjects.STRATEGIES),
-    "show": Section(scores.say_outputs, subjects.SCORES),
-    "score": Section(scores.say_scores, subjects.SCORES),
-    "compare": Section(comparisons.say_comparisons, subjects.COMPARISONS),
-    "rank": Section(comparisons.say_ranks, subjects.RANKS),
-    "compare --averages": Section(comparisons.say_averages, subjects.COMPARISONS),
-    "plan": Section(plans.say_plans, subjects.PLANS),
-    "plan --curve": Section(plans.say_power, subjects.PLANS),
-    "outcomes": Section(joint_outcomes.say_outcomes, subjects.OUTCOMES),
-    "outcomes --agreements": Section(joint_outcomes.say_agreements, subjects.OUTCOMES),
-    "outcomes --wins": Section(joint_outcomes.say_wins, subjects.OUTCOMES),
-    "efficiency": Section(joint_outcomes.say_efficiency, subjects.EFFICIENCY),
-    "judge --shares": Section(labels.say_label_shares, subjects.LABELS),
-    "agreement": Section(labels.say_agreement, subjects.AGREEMENT),
-    "agreement --votes": Section(labels.say_votes, subjects.AGREEMENT),
-    "link": Section(links.say_links, subjects.LINKS),
-    "link --problems": Section(links.say_slopes, subjects.LINKS),
-    "link --ranks": Section(links.say_rank_links, subjects.LINKS),
+DESCRIPTIONS: Mapping[str, KindDescription] = {
+    "count": KindDescription(counts.say_counts, subjects.COUNTS),
+    "totals": KindDescription(totals.say_totals, subjects.TOTALS),
+    "contexts": KindDescription(counts.say_contexts, subjects.COUNTS),
+    "docnorm": KindDescription(documents.say_documents, subjects.COUNTS),
+    "contaminate": KindDescription(contamination.say_entries, subjects.ENTRIES),
+    "contaminate --shares": KindDescription(contamination.say_shares, subjects.ENTRIES),
+    "contaminate --effects": KindDescription(contamination.say_effects, subjects.ENTRIES),
+    "trace": KindDescription(traces.say_traces, subjects.TRACES),
+    "trace --curve": KindDescription(traces.say_curve, subjects.TRACES),
+    "trace --differences": KindDescription(traces.say_trace_differences, subjects.TRACES),
+    "trace --spans": KindDescription(traces.say_spans, subjects.TRACES),
+    "blend": KindDescription(markers.say_blend, subjects.MARKERS),
+    "blend --presence": KindDescription(markers.say_presence, subjects.MARKERS),
+    "blend --retention": KindDescription(markers.say_retention, subjects.MARKERS),
+    "blend --isolation": KindDescription(markers.say_isolation, subjects.MARKERS),
+    "tiers": KindDescription(specificity.say_tiers, subjects.SPECIFICITY),
+    "keyness": KindDescription(specificity.say_keyness, subjects.KEYNESS),
+    "strategies": KindDescription(specificity.say_strategies, subjects.STRATEGIES),
+    "strategies --per-output": KindDescription(
+        specificity.say_strategy_of_each, subjects.STRATEGIES
+    ),
+    "show": KindDescription(scores.say_outputs, subjects.SCORES),
+    "score": KindDescription(scores.say_scores, subjects.SCORES),
+    "compare": KindDescription(comparisons.say_comparisons, subjects.COMPARISONS),
+    "rank": KindDescription(comparisons.say_ranks, subjects.RANKS),
+    "compare --averages": KindDescription(comparisons.say_averages, subjects.COMPARISONS),
+    "plan": KindDescription(plans.say_plans, subjects.PLANS),
+    "plan --curve": KindDescription(plans.say_power, subjects.PLANS),
+    "outcomes": KindDescription(joint_outcomes.say_outcomes, subjects.OUTCOMES),
+    "outcomes --agreements": KindDescription(joint_outcomes.say_agreements, subjects.OUTCOMES),
+    "outcomes --wins": KindDescription(joint_outcomes.say_wins, subjects.OUTCOMES),
+    "efficiency": KindDescription(joint_outcomes.say_efficiency, subjects.EFFICIENCY),
+    "judge --shares": KindDescription(labels.say_label_shares, subjects.LABELS),
+    "agreement": KindDescription(labels.say_agreement, subjects.AGREEMENT),
+    "agreement --votes": KindDescription(labels.say_votes, subjects.AGREEMENT),
+    "link": KindDescription(links.say_links, subjects.LINKS),
+    "link --problems": KindDescription(links.say_slopes, subjects.LINKS),
+    "link --ranks": KindDescription(links.say_rank_links, subjects.LINKS),
 }
-"""The words about each kind of rows, by its name; of kinds with one family, the first has the
+"""How each kind of rows is described, by its name; of kinds with one family, the first has the
 title."""
 
 
@@ -86,7 +88,7 @@ def sentences(results: Results, families: int | None = None) -> list[Sentence]:
     """
     if families is None:
         families = count_families([results])
-    statements = list(SECTIONS[results.kind.name].say(results.rows, level_of_each(families)))
+    statements = list(DESCRIPTIONS[results.kind.name].say(results.rows, level_of_each(families)))
     if families > 1 and any(sentence.is_claim for sentence in statements):
         statements.append(Sentence(describe_level(families)))
     if any(sentence.has_interval for sentence in statements):
