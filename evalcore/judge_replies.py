@@ -132,7 +132,7 @@ def read_verdict(form: VerdictForm, reply: str) -> JudgeVerdict:
         dict.fromkeys(statement.answer for statement in decisive if statement.answer is not None)
     )
     if len(answers) > 1:
-        raise ValueError(f"the reply says both {' and '.join(map(str, answers))}")
+        raise ValueError(f"the reply has several labels: {', '.join(map(str, answers))}")
     return answers[0]
 
 

@@ -79,7 +79,7 @@ class JudgeSample:
 def draw_sample(
     outputs: Mapping[ScoreKey, Stratum], number: int, per: Sequence[str], seed: int
 ) -> JudgeSample:
-    """Draw so many outputs from each stratum; all of a stratum that has no more.
+    """Draw a number of outputs from each stratum; all of a stratum that has no more.
 
     Whether an output is drawn depends on the seed, its names and those of the others in its
     stratum: the same seed draws the same, and a larger number adds to them.

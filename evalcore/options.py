@@ -74,9 +74,9 @@ class PassOptions:
     Parameters
     ----------
     pass_at : int, optional
-        pass@k: the chance that any of so many answers to a problem is right.
+        pass@k: the chance that any of this many answers to a problem is right.
     pass_hat : int, optional
-        pass^k: the chance that all of so many answers to a problem are right.
+        pass^k: the chance that all of this many answers to a problem are right.
     """
 
     heading: ClassVar[str] = OPTIONS

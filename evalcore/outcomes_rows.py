@@ -86,7 +86,7 @@ class OutcomeRow:
     selection_accuracy: Annotated[Share | None, Limits("selection_low", "selection_high")]
     """`adaptive_right` divided by `adaptive_right + adaptive_wrong`."""
     selection_low: Share | None
-    """Limit of the 95% Wilson interval. None: there is none, and the note says why."""
+    """Limit of the 95% Wilson interval. None if there is no interval (see `note`)."""
     selection_high: Share | None
     note: str
     n_clusters: int | None = None

@@ -61,7 +61,7 @@ class AgreementRow:
     value: Annotated[float | None, Limits("low", "high")]
     """The coefficient, or the share as a fraction."""
     low: float | None
-    """Limit of the interval. None: there is none, and the note says why."""
+    """Limit of the interval. None if there is no interval (see `note`)."""
     high: float | None
     note: str
 

@@ -79,7 +79,8 @@ class PlanRow:
     power: Share | None
     """How often a comparison of n problems finds the difference."""
     detectable: Share | None
-    """The smallest difference that n problems find with the target power. None: there is none."""
+    """The smallest difference that n problems find with the target power. None if no
+    difference is large enough."""
     discordance: Share | None
     """Share of problems on which a single answer of one method alone is right. None: graded."""
     spread: float
@@ -331,7 +332,7 @@ def plan(
     power : float
         How often it should be found.
     problems : int, optional
-        Show the power and the smallest detectable difference with so many problems; by default
+        Show the power and the smallest detectable difference with this many problems; by default
         those of the pilot.
     epochs : int or sequence of int
         Answers of each method to each problem: a row for each number.

@@ -72,7 +72,7 @@ class Spending:
 
 
 def replay_from(path: Path, model: str, on_notice: Callable[[str], None] = lambda _: None) -> Ask:
-    """Return recorded outputs that answer in the place of a model."""
+    """Return recorded outputs that answer instead of a model."""
     recorded = {
         (record.dataset, record.method, record.key): record
         for record in read_records(path, on_notice=on_notice)
@@ -241,7 +241,7 @@ def run(
     price_out : float, optional
         Price per million output tokens.
     replay : str or Path, optional
-        Folder of recorded outputs that answer in the place of a model.
+        Folder of recorded outputs that answer instead of a model.
     dry_run : bool
         Show the messages about the first problem, and send nothing.
     output : str or Path

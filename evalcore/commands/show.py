@@ -96,7 +96,7 @@ def _lines(rows: Sequence[ShowRow]) -> Iterator[Text]:
 
 
 def _output_lines(output: str | None) -> Iterator[Text]:
-    """Yield the lines of an output, with the size of its reasoning in the place of its words."""
+    """Yield the lines of an output, with the size of its reasoning instead of its words."""
     if output is None or not output.strip():
         yield Text("(no output)")
         return

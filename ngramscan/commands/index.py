@@ -142,8 +142,8 @@ def index_build(
     output : str or Path
         Folder or URL of the index; new or empty. tokens:DIR: over tokens.
     shard_size : str or int
-        Maximum text per shard: 500MB, or bytes. Sorting needs 5.2 times as much memory, and 9.4
-        times from 2.147GB on.  [default: 1GB]
+        Maximum text per shard: 500MB, or bytes. Building takes 5.2 bytes of memory per byte of
+        text (9.4 from 2.147GB on).  [default: 1GB]
     memory : str or int
         Memory for all workers together, like 16GB; the size of shards follows from it.
     workers : int

@@ -107,7 +107,7 @@ def read_lm_eval(file: LogFile) -> Log:
         raise InputError(path, "it is empty; expected one row per document and filter")
     named = _SAMPLES.fullmatch(unpacked_path(path).name)
     task, time = named.groups() if named else ("", None)
-    # Runs that were told to write to one file put its name in the place of `results`.
+    # Runs that were told to write to one file put its name instead of `results`.
     beside = sorted(path.parent.glob(f"*_{time}.json"))[:1] if time else []
     results = file.read_json(beside[0], _LmEvalResults) if beside else _LmEvalResults()
     config, goals = results.configs.get(task, _LmEvalTask()), results.higher_is_better.get(task, {})

@@ -296,7 +296,7 @@ def _from_json(content: bytes, name: str, where: OptionUse) -> Tokenizer:
         raise InputError(where, f"not a tokenizer.json; {_WANTED}") from error
     is_of_bytes = '"ByteLevel"' in steps
     if not is_of_bytes and not (isinstance(vocabulary, dict) and "<0x0A>" in vocabulary):
-        kinds = "BPE of bytes, or with bytes in the place of unknown characters"
+        kinds = "BPE of bytes, or with bytes for unknown characters"
         raise InputError(where, f"another kind of tokenizer; expected {kinds}")
     with needs_extra(where, "tokens"):
         from tokenizers import Tokenizer as Library

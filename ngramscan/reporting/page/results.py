@@ -103,7 +103,7 @@ def _kind(name: str, columns: Collection[str]) -> RowKind:
     lacking = sorted(near.marks - {*columns})
     listed = ", ".join([str(column)[:_LONGEST] for column in columns][:_MOST_NAMES])
     more = ", …" if len(columns) > _MOST_NAMES else ""
-    problem = f"not a results file of ngramscan or evalcore, with columns {listed}{more}"
+    problem = f"unrecognized columns: {listed}{more}"
     if len(lacking) > len(near.marks) / 2:
         names = ", ".join(dict.fromkeys(kind.methods for kind in all_kinds()))
         raise InputError(name, f"{problem}; expected rows of {names}")
