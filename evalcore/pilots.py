@@ -41,7 +41,7 @@ class Variation:
     """Answers of each method to each problem of the pilot."""
 
     def variance(self, epochs: int) -> float:
-        """Return the variance of a problem's difference, with a number of answers of each method."""
+        """Return the variance of a problem's difference; `epochs` answers of each method."""
         return self.between + (self.within or 0.0) / epochs
 
 
