@@ -14,7 +14,7 @@ from tests.support.command import invoke
 from tests.support.command_options import COMMANDS, FUNCTIONS
 from tests.support.outputs import refusal
 
-TEXTS, LISTS, PATHS = {"Text"}, {"_Listed"}, {"FilePath"}
+TEXTS, LISTS, PATHS = {"TextType"}, {"_Listed"}, {"FilePath"}
 TAKEN_AS_IT_IS = {"exclude_source", "index", "literal", "literals_file"}
 """Options of which white space and a comma may be a part; each has a refusal of its own."""
 SEVERAL = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}

@@ -70,7 +70,7 @@ def test_what_is_refused_is_named(here: Path, frame: pd.DataFrame) -> None:
         (lambda: evalcore.agreement("l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: evalcore.link("l.csv", "l.csv"), r"^l\.csv:3: not UTF-8.*$"),
         (lambda: evalcore.logs("l.csv"), r"^l\.csv:3: not UTF-8.*$"),
-        (lambda: ngramscan.count("f1", tier=bad), "tier=5: expected one of T1, T2, T3"),
+        (lambda: ngramscan.count("f1", tier=bad), 'tier="5": expected one of T1, T2, T3'),
         (
             lambda: read_records(Path("outputs/d/m/cot.jsonl")),
             r"it is empty; run `evalcore run` again",

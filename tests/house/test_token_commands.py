@@ -85,7 +85,7 @@ def test_a_first_screen_never_mixes_the_two_kinds(here: Path, command: str) -> N
         ),
         pytest.param(
             ["docnorm", "a b", "--context", "500", "--index", "{tokens}"],
-            "--context 500: bytes; ",
+            "--context 500: it is in bytes; ",
             id="context in bytes",
         ),
         pytest.param(
