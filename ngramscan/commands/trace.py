@@ -70,7 +70,7 @@ def trace(
     """Find which parts of outputs are in corpora verbatim, and compare prompts.
 
     OUTPUTS are given as to blend; with --plain they are files of text. A span is a part of an
-    output, of whole words, that is found verbatim in a corpus and lies in no longer one.
+    output, of whole words, that is found verbatim in a corpus, and not inside a longer one.
     Coverage is the share of an output's words in spans of at least --min-words. Words that the
     output shares with its question or prompt don't count. A crawl is not the training data of a
     model.
