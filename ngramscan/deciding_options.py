@@ -28,10 +28,16 @@ A result below a limit holds for each higher one, so that a run with a higher li
 another stopped. The journal keeps the limits with each result.
 """
 
-MATCHING = ("ignore_case", "normalization")
-"""Fields of `Question` that decide which places of a text are occurrences.
+MATCHING: Mapping[str, str] = {
+    "any_space": "any_space",
+    "ignore_case": "ignore_case",
+    "regex": "is_regex",
+    "whole_words": "whole_words",
+}
+"""Options that decide which places of a text are occurrences, and their fields of `MatchRule`.
 
-The normalization has no option to itself: `--rule` says it.
+The keys of the journal have their values, and the normalization, which has no option to itself:
+`--rule` says it.
 """
 
 CHOOSING_FILES = frozenset(
@@ -110,7 +116,7 @@ SHARDING = frozenset({"memory", "shard_size"})
 DECIDING = (
     frozenset(READING)
     | frozenset(LIMITS)
-    | (frozenset(MATCHING) - {"normalization"})
+    | frozenset(MATCHING)
     | CHOOSING_FILES
     | CHOOSING_TEXTS
     | NEVER_KEPT

@@ -18,6 +18,7 @@ from ngramscan.errors import InputError, NgramscanError
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.kinds import OF_TOKENS
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import MATCH_OPTIONS
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level, ShowAll
@@ -77,7 +78,7 @@ def contaminate(
     level: Level = 0.95,
     show_all: ShowAll = False,
     progress: Progress = SILENT,
-    **options: Annotated[Any, Shared(AskingOptions, without=("ignore_case", "tokenizer"))],
+    **options: Annotated[Any, Shared(AskingOptions, without=(*MATCH_OPTIONS, "tokenizer"))],
 ) -> Result[EntryRow] | Result[PlanRow]:
     """Find the entries of a benchmark that are in corpora, and whether models do better on them.
 

@@ -11,6 +11,7 @@ from rich.console import Console
 from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, TracingOptions
 from ngramscan.errors import InputError
 from ngramscan.indexes.opening import open_indexes
+from ngramscan.indexes.options import MATCH_OPTIONS
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.messages import OptionUse
 from ngramscan.options import Level, ShowAll
@@ -65,7 +66,7 @@ def trace(
     level: Level = 0.95,
     show_all: ShowAll = False,
     progress: Progress = SILENT,
-    **options: Annotated[Any, Shared(TracingOptions, without=("ignore_case",))],
+    **options: Annotated[Any, Shared(TracingOptions, without=MATCH_OPTIONS)],
 ) -> Result[TraceRow] | Result[PlanRow]:
     """Find which parts of outputs are in corpora verbatim, and compare prompts.
 

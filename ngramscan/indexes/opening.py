@@ -12,7 +12,7 @@ from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, nearest_names
 from ngramscan.indexes.kinds import FORMS, KINDS, SCAN, IndexKind, expanded, kind_at, kind_of
-from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions
 from ngramscan.indexes.resources import Resources
 from ngramscan.messages import Message, OptionUse, Text, message_of
 from ngramscan.progress import Progress
@@ -80,9 +80,12 @@ def _open(spec: str, resources: Resources) -> Sequence[Index]:
 
 def _refuse_for_texts(spec: str, options: IndexOptions) -> None:
     """Raise an InputError for an option that only corpora that are read take."""
-    if options.ignore_case:
-        readers = " and ".join(kind.prefix for kind in KINDS if kind.reads_texts)
-        raise InputError(OptionUse("ignore_case"), f"only {readers} take it, not {spec}")
+    for option in MATCH_OPTIONS:
+        if getattr(options, option):
+            readers = " and ".join(kind.prefix for kind in KINDS if kind.reads_texts)
+            problem = f"only {readers} take it, not {spec}; to read a corpus: "
+            cure = OptionUse("index", SCAN.spec_of("PATH"))
+            raise InputError(OptionUse(option), problem + cure)
     if rule := options.normalization:
         how = "in words" if rule == "words" else "by letters and digits alone"
         only = f"only corpora that are read (scan:…, python) can be searched {how}"

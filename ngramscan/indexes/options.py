@@ -16,12 +16,14 @@ from ngramscan.reading.formats import InputFormat
 
 if TYPE_CHECKING:
     from ngramscan.corpora import ReadOptions
-    from ngramscan.matching import Normalization
+    from ngramscan.matching import MatchRule, Normalization
 
 MAX_LINE = 256
 """The default of --max-line, in MB."""
 TIMEOUT_S = 45.0
 """The default of --timeout."""
+MATCH_OPTIONS = ("regex", "whole_words", "any_space", "ignore_case")
+"""Options that decide what counts as an occurrence; `IndexOptions.match_rule` has their values."""
 _LARGEST_SIZE = 2**63
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
@@ -109,8 +111,14 @@ class SamplingOptions(ReadingOptions):
         Estimate all counts from a random sample of this many files (50) or this share (10%).
     limit_documents : int, optional
         Read only this many documents, from the start of a corpus.
+    whole_words : bool
+        Count whole words only: no letter, mark, digit or underscore may continue an occurrence.
+    any_space : bool
+        White space in a text matches any white space: several spaces, or the end of a line.
     ignore_case : bool
-        Ignore the case of ASCII letters, in corpora that are read.
+        Ignore the case of ASCII letters.
+    regex : bool
+        Texts and patterns are regular expressions in RE2's syntax. Matches don't overlap.
     seed : int
         Random seed.
     """
@@ -118,7 +126,10 @@ class SamplingOptions(ReadingOptions):
     workers: Annotated[int | None, Option(least=1)] = None
     sample_files: Annotated[str | int | None, Option(metavar="N|P%", heading=WHERE)] = None
     limit_documents: Annotated[int | None, Option(least=1, heading=WHERE, is_rare=True)] = None
-    ignore_case: Annotated[bool, Option("-i --ignore-case", heading=WHAT, is_rare=True)] = False
+    whole_words: Annotated[bool, Option("-w --whole-words", heading=WHAT)] = False
+    any_space: Annotated[bool, Option(heading=WHAT)] = False
+    ignore_case: Annotated[bool, Option("-i --ignore-case", heading=WHAT)] = False
+    regex: Annotated[bool, Option(heading=WHAT)] = False
     seed: Annotated[int, Option(least=0, is_rare=True)] = 1
 
 
@@ -171,7 +182,22 @@ class IndexOptions(SamplingOptions):
             raise InputError(
                 OptionUse("sample_files"), "not allowed with " + OptionUse("limit_documents")
             )
+        if self.any_space and self.regex:
+            problem = "not allowed with " + OptionUse("regex") + r"; write \s+ for white space"
+            raise InputError(OptionUse("any_space"), problem)
         parse_size(self.index_memory, "index_memory")
+
+    @property
+    def match_rule(self) -> MatchRule:
+        """Return what counts as an occurrence."""
+        from ngramscan.matching.rules import MatchRule  # slow to import
+
+        return MatchRule(
+            is_regex=self.regex,
+            whole_words=self.whole_words,
+            any_space=self.any_space,
+            ignore_case=self.ignore_case,
+        )
 
     @property
     def memory_bytes(self) -> int:

@@ -14,11 +14,13 @@ from ngramscan.matching.engines import (
 )
 from ngramscan.matching.matcher import Counts, Matcher, count_texts
 from ngramscan.matching.normalization import Normalization, normalized
+from ngramscan.matching.rules import MatchRule
 
 __all__ = [
     "Counts",
     "Engine",
     "Hit",
+    "MatchRule",
     "Matcher",
     "Normalization",
     "TextBytes",

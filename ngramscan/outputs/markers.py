@@ -48,7 +48,7 @@ def count_markers(
 ) -> Ints:
     """Return the occurrences of markers in texts, of shape (texts, markers)."""
     literals = [marker.name for marker in markers if marker.regex is None]
-    matcher = Matcher(literals, ignore_case=not case_sensitive)
+    matcher = Matcher(literals, MatchRule(ignore_case=not case_sensitive))
     hits: list[int] = []
 
     def hit(number: int, *_: object) -> None:

@@ -136,7 +136,8 @@ def test_every_field_of_reading_and_matching_is_of_an_option() -> None:
     assert read - of_options == {"with_sources", "with_fields"}, "they only add what is not counted"
     asked = {field.name for field in fields(Question)}
     in_digest = {"queries", "unions", "digest"}
-    assert asked - in_digest - {"read"} == {*deciding_options.MATCHING}
+    assert asked - in_digest - {"read"} == {"rule", "normalization"}
+    assert {field.name for field in fields(MatchRule)} == {*deciding_options.MATCHING.values()}
 
 
 # The proof: what is kept of a run with one value is not used by a run with another
@@ -171,6 +172,7 @@ def make_inputs(folder: Path) -> None:
 COUNT = ("count", "-e", "step")
 SCAN = (*COUNT, "--index", "scan:c.jsonl")
 MANY = (*COUNT, "--index", "scan:many")
+SPACED = ("count", "-e", "step. A", "-e", "Ste", "--index", "scan:c.jsonl")
 CONTAMINATE = ("contaminate", "q.jsonl", "--index", "scan:copied.jsonl")
 
 
@@ -208,6 +210,9 @@ CHANGES = {
     "skip_null": Change((*COUNT, "--index", "scan:null.jsonl"), ("--skip-null",), ()),
     "skip_unknown": Change(MANY, ("--skip-unknown",), ()),
     "text_field": Change(SCAN, (), ("--text-field", "other")),
+    "any_space": Change(SPACED, (), ("--any-space",)),
+    "regex": Change(SPACED, (), ("--regex",)),
+    "whole_words": Change(SPACED, (), ("-w",)),
     "width": Change(
         ("contexts", "-e", "step", "--index", "scan:long.txt"),
         ("--width", "60"),
@@ -253,7 +258,8 @@ def test_a_run_after_one_with_another_option_answers_as_a_new_one(
 
 def test_the_proof_has_every_option_whose_value_is_in_a_key() -> None:
     """Those that choose an index or texts are in keys by what they choose, and some are proved."""
-    in_keys = {*deciding_options.READING, *deciding_options.LIMITS, "ignore_case", "rule"}
+    in_keys = {*deciding_options.READING, *deciding_options.LIMITS, "rule"}
+    in_keys |= {*deciding_options.MATCHING}
     assert in_keys - CHANGES.keys() == set()
     assert CHANGES.keys() <= deciding_options.DECIDING
 
@@ -357,5 +363,5 @@ def test_proofs_of_builds_have_every_option_that_decides_their_content() -> None
 def test_the_same_texts_searched_by_other_rules_have_other_keys() -> None:
     read = ReadOptions()
     rules: list[Normalization] = ["", "words", "alphanumeric"]
-    questions = [Question(["a"], read, ignore_case=False, normalization=rule) for rule in rules]
+    questions = [Question(["a"], read, MatchRule(), normalization=rule) for rule in rules]
     assert len({key_of(question) for question in questions}) == len(rules)

@@ -20,6 +20,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.matching import Counts, Matcher, Normalization, TextBytes, count_texts
 from ngramscan.matching.matcher import BYTES_AT_ONCE
 from ngramscan.matching.normalization import FORM
+from ngramscan.matching.rules import MatchRule
 from ngramscan.processes.pool import Report
 
 if TYPE_CHECKING:  # numpy is slow to import, and to count needs none
@@ -38,7 +39,7 @@ class Question:
 
     queries: Sequence[str] = field(compare=False, repr=False)
     read: ReadOptions
-    ignore_case: bool
+    rule: MatchRule
     normalization: Normalization
     unions: Sequence[Sequence[int]] = field(default=(), compare=False, repr=False)
     """Groups of queries, by number: documents with any query of a group are counted."""
@@ -54,7 +55,8 @@ class Question:
     @property
     def content(self) -> dict[str, Any]:
         """Return the options that decide what is counted, by name."""
-        return self.read.content | {name: getattr(self, name) for name in MATCHING}
+        matching = {option: getattr(self.rule, name) for option, name in MATCHING.items()}
+        return self.read.content | matching | {"normalization": self.normalization}
 
     def matcher(self) -> Matcher:
         """Return a matcher of this thread; to compile one per task costs more than the task."""
@@ -63,7 +65,7 @@ class Question:
 
 @lru_cache(maxsize=32)
 def _matcher(question: Question, _thread: int) -> Matcher:
-    return Matcher(question.queries, question.ignore_case, normalization=question.normalization)
+    return Matcher(question.queries, question.rule, normalization=question.normalization)
 
 
 def do_each(

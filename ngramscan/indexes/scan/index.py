@@ -223,7 +223,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         return Question(
             list(queries),
             read=options.read,
-            ignore_case=options.ignore_case,
+            rule=options.match_rule,
             normalization=options.normalization,
             unions=in_numbers,
         )
@@ -303,9 +303,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
 
     def _notes(self, results: Sequence[Counts | PieceExcerpts]) -> list[Note]:
         """Return how the counts differ from exact counts of all text, and what was skipped."""
-        notes = []
-        if self._options.ignore_case:
-            notes.append("ASCII case ignored")
+        notes = self._options.match_rule.notes
         if self._options.limit_documents is not None:
             n_documents = sum(counts.documents_read for counts in results)
             notes.append(f"only the first {n_documents} documents")
