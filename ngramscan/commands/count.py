@@ -105,10 +105,14 @@ def count(
     from ngramscan.prevalence.totals import Total, make_totals
 
     pattern_options = PatternOptions(**options)
-    if case_variants and pattern_options.ignore_case:
+    rule = pattern_options.match_rule
+    if case_variants and rule.ignore_case:
         reason = "each spelling would count all of them"
         problem = "not allowed with " + OptionUse("ignore_case") + f": {reason}"
         raise InputError(OptionUse("case_variants"), problem)
+    if case_variants and rule.is_regex:
+        problem = "not allowed with " + OptionUse("regex") + "; " + OptionUse("ignore_case")
+        raise InputError(OptionUse("case_variants"), problem + " counts them too")
     chosen = pattern_options.load(patterns)
     refuse_totals(totals, chosen)
     queries = chosen.queries(case_variants)
@@ -124,7 +128,7 @@ def count(
             from ngramscan.prevalence.plans import plan_count  # slow to import
 
             return Result(plan_count(queries, indexes, needs_totals, count_anyway), PlanRow)
-        counting = run_count(queries, indexes, needs_totals, count_anyway)
+        counting = run_count(queries, indexes, needs_totals, count_anyway, rule)
     rows = counting.rows
     sums = make_totals(counting) if needs_totals else []
     if n_stored := sum(row.source == "journal" for row in rows):

@@ -164,7 +164,7 @@ def docnorm(
             from ngramscan.prevalence.plans import plan_docnorm  # slow to import
 
             return Result(plan_docnorm(queries, indexes, norm), PlanRow)
-        norming = run_docnorm(queries, indexes, norm)
+        norming = run_docnorm(queries, indexes, norm, pattern_options.match_rule)
     rows, sums = norming.rows, norming.totals
     return Result(
         rows,

@@ -61,7 +61,9 @@ def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
 def index_info(
     spec: Annotated[str, Option(is_spec=True)],
     progress: Progress = SILENT,
-    **options: Annotated[Any, Shared(IndexOptions, without=("refresh", "whole_words", "any_space", "regex"))],
+    **options: Annotated[
+        Any, Shared(IndexOptions, without=("refresh", "whole_words", "any_space", "regex"))
+    ],
 ) -> Result[IndexInfo]:
     """Show the size of one index, and check that it answers.
 

@@ -89,7 +89,12 @@ class PatternOptions(SelectionOptions, AskingOptions):
         from ngramscan.patterns.given import load_given  # slow to import
 
         return load_given(
-            patterns, self.literal, self.literals_file, tiers=self.tier, methods=self.method
+            patterns,
+            self.literal,
+            self.literals_file,
+            tiers=self.tier,
+            methods=self.method,
+            rule=self.match_rule,
         )
 
 

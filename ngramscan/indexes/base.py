@@ -140,6 +140,14 @@ class Window:
     """The text begins where the document does; False: it may not."""
     metadata: str
     """A JSON object, or empty."""
+    match_bytes: int | None = None
+    """Length of the occurrence; None: that of the query."""
+
+    @property
+    def stop(self) -> int:
+        """End of the occurrence in `text`."""
+        length = len(self.place.query.encode()) if self.match_bytes is None else self.match_bytes
+        return self.offset + length
 
     @property
     def length(self) -> int:

@@ -26,7 +26,11 @@ _COMPARED_AGAIN = 64
 
 TextBytes = bytes | memoryview
 Hit = Callable[..., None]
-"""Called for each occurrence with the number of its literal; engines pass more, to be ignored."""
+"""Called for each occurrence with the number of its literal, with its start where the engine knows
+it, its end, and more, to be ignored."""
+
+
+ScanAll = Callable[[Sequence[bytes], Hit, Callable[[], None]], None]
 
 
 class Engine(NamedTuple):
@@ -35,9 +39,9 @@ class Engine(NamedTuple):
     name: str
     scan: Callable[[TextBytes, Hit], None]
     """Calls `hit` once for each occurrence."""
-    scan_all: Callable[[Sequence[bytes], Hit, Callable[[], None]], None] | None = None
+    scan_all: ScanAll | None = None
     """The same for many texts, where that is faster; the last argument is called before the hits of
-    another text."""
+    each text."""
 
 
 def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine | None:
@@ -78,8 +82,8 @@ def aho_corasick_engine(literals: Sequence[bytes], ignore_case: bool = False) ->
 
     def scan(text: TextBytes, hit: Hit) -> None:
         searched = bytes(text).lower() if ignore_case else text  # ASCII only, as Hyperscan
-        for number, _, _ in automaton.find_matches_as_indexes(searched, overlapping=True):
-            hit(number)
+        for match in automaton.find_matches_as_indexes(searched, overlapping=True):
+            hit(*match)
 
     return Engine("ahocorasick_rs", scan)
 
@@ -107,17 +111,14 @@ def gram_engine(literals: Sequence[bytes], ignore_case: bool = False) -> Engine:
         searched = [text.lower() for text in texts] if ignore_case else texts
         by_group = [(grams.find(searched), numbers) for grams, numbers in groups]
         for place, text in enumerate(texts):
-            present = [
-                numbers[position]
-                for by_text, numbers in by_group
-                for position in by_text.get(place, ())
-            ]
-            if present or short_engine:
-                next_text()
-            for number in present:
-                hit(number)
+            next_text()
+            for by_text, numbers in by_group:
+                for position, stop in by_text.get(place, ()):
+                    hit(numbers[position], 0, stop)
             if short_engine:
-                short_engine.scan(text, lambda number, *_: hit(short_literals[number]))
+                short_engine.scan(
+                    text, lambda number, _, stop, *__: hit(short_literals[number], 0, stop)
+                )
 
     return Engine("grams", lambda text, hit: scan_all([bytes(text)], hit, lambda: None), scan_all)
 

@@ -71,21 +71,21 @@ class Grams:
         begins = np.searchsorted(self._entries[:, 0], firsts)
         self._buckets = np.append(begins, hashes.size).astype(np.int32)
 
-    def find(self, texts: Sequence[bytes]) -> Mapping[int, list[int]]:
-        """Return the literal of each occurrence, by the text that it is in."""
+    def find(self, texts: Sequence[bytes]) -> Mapping[int, list[tuple[int, int]]]:
+        """Return the literal of each occurrence and its end, by the text that it is in."""
         together = b"".join(texts)
         ends = np.array([*accumulate(map(len, texts))], np.int64)
         places, hashes = self._places(together)
         buckets = (hashes >> self._tables[0][0]).view(np.int64)
         first = self._buckets[buckets].astype(np.int64)
         count = self._buckets[buckets + 1] - first
-        literals_by_text: dict[int, list[int]] = {}
+        literals_by_text: dict[int, list[tuple[int, int]]] = {}
         # A text that repeats one gram could be a candidate for all literals everywhere.
         parts = 1 + int(count.sum()) // _ENTRIES_AT_ONCE
         for part in np.array_split(np.flatnonzero(count), parts):
             columns = places[part], hashes[part], first[part], count[part]
-            for text, literal in self._occurrences(together, ends, *columns):
-                literals_by_text.setdefault(text, []).append(literal)
+            for text, literal, stop in self._occurrences(together, ends, *columns):
+                literals_by_text.setdefault(text, []).append((literal, stop))
         return literals_by_text
 
     def _places(self, text: bytes) -> tuple[Integers, Words]:
@@ -126,8 +126,8 @@ class Grams:
         hashes: Words,
         first: Integers,
         count: Integers,
-    ) -> Iterator[tuple[int, int]]:
-        """Yield text and literal for each gram that is part of its whole literal."""
+    ) -> Iterator[tuple[int, int, int]]:
+        """Yield text, literal and its end in the text, for each gram in its whole literal."""
         # `count` entries from `first` on, for each place.
         numbers = np.repeat(first - np.cumsum(count) + count, count) + np.arange(count.sum())
         entries, places, words = self._entries[numbers], np.repeat(places, count), _words(together)
@@ -145,10 +145,10 @@ class Grams:
         chosen = np.flatnonzero((starts >= begins) & (stops <= ends[texts]))
         chosen = chosen[words[starts[chosen]] == self._heads[literals[chosen]]]
         chosen = chosen[words[stops[chosen] - 8] == self._tails[literals[chosen]]]
-        columns = (column[chosen].tolist() for column in (texts, literals, starts, stops))
-        for text, literal, start, stop in zip(*columns, strict=True):
+        columns = (column[chosen].tolist() for column in (texts, literals, starts, stops, begins))
+        for text, literal, start, stop, begin in zip(*columns, strict=True):
             if together[start:stop] == self._literals[literal]:
-                yield text, literal
+                yield text, literal, stop - begin
 
 
 def _words(data: bytes) -> Words:

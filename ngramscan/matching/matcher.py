@@ -1,7 +1,7 @@
 """Literals → occurrences and documents, in one pass over documents.
 
 An occurrence is a start offset in the UTF-8 bytes of one document. Overlapping ones count, and case
-matters unless ASCII case is ignored.
+matters. A `MatchRule` says otherwise.
 """
 
 from __future__ import annotations
@@ -15,8 +15,13 @@ from typing import Annotated
 from msgspec import Meta
 
 from ngramscan.errors import EngineError
-from ngramscan.matching.engines import Engine, Hit, TextBytes, compile_engine, count_by_brute_force
+from ngramscan.matching.engines import Engine, Hit, TextBytes, compile_engine
+from ngramscan.matching.expressions import expression_engine
 from ngramscan.matching.normalization import Normalization, normalized
+from ngramscan.matching.occurrences import find_occurrences
+from ngramscan.matching.rules import EXACT, MatchRule
+from ngramscan.matching.white_space import single_spaced
+from ngramscan.matching.word_ends import whole_word_engine
 
 CHECKED_DOCUMENTS = 20
 CHECKED_BYTES_EACH = 50_000
@@ -57,22 +62,32 @@ class Matcher:
     def __init__(
         self,
         queries: Sequence[str],
-        ignore_case: bool = False,
+        rule: MatchRule = EXACT,
         engine: Engine | None = None,
         normalization: Normalization = "",
     ) -> None:
         self.queries = list(dict.fromkeys(queries))
-        self._ignore_case = ignore_case
+        self._rule = rule
         self._normalization = normalization
         self._literals = [query.encode() for query in self.queries]
         # Without queries, only the size of a corpus is wanted.
-        compiled = compile_engine(self._literals, ignore_case) if self._literals else None
-        self._engine = engine or compiled
+        self._engine = self._compile(engine) if self._literals else engine
         self._words = frozenset[str]()
         if normalization == "words":
             self._words = frozenset(word for query in queries for word in query.split())
         self._left_to_check = CHECKED_DOCUMENTS
         self._random = random.Random(1)
+
+    def _compile(self, engine: Engine | None) -> Engine:
+        """Return an engine for the rule, from one that finds literals if there is one."""
+        rule = self._rule
+        if rule.is_regex:
+            return expression_engine(self.queries, rule.ignore_case, rule.whole_words)
+        literals = self._literals
+        if rule.any_space:
+            literals = [single_spaced(literal) for literal in literals]
+        engine = engine or compile_engine(literals, rule.ignore_case)
+        return whole_word_engine(engine, literals) if rule.whole_words else engine
 
     def scan(self, text: TextBytes, hit: Hit) -> None:
         """Call `hit` with the number of a query, once for each of its occurrences.
@@ -80,7 +95,7 @@ class Matcher:
         An EngineError says that it disagrees with brute force in one of the first texts.
         """
         if self._engine is not None:
-            is_plain = not (self._normalization or self._left_to_check)
+            is_plain = not (self._normalization or self._rule.any_space or self._left_to_check)
             self._engine.scan(text if is_plain else self._prepared(text, self._engine), hit)
 
     def scan_all(self, texts: Iterable[TextBytes], hit: Hit, next_text: Callable[[], None]) -> None:
@@ -108,7 +123,10 @@ class Matcher:
         if self._left_to_check:
             self._left_to_check -= 1
             self._check(engine, bytes(text[:CHECKED_BYTES_EACH]))
-        return text
+        return self._spaced(text)
+
+    def _spaced(self, text: TextBytes) -> TextBytes:
+        return single_spaced(text) if self._rule.any_space else text
 
     def _is_broken(self, head: str, tail: str) -> bool:
         """Tell whether two parts, before and after the end of a line, make a word of a query.
@@ -124,15 +142,12 @@ class Matcher:
             sampled = self._random.sample(numbers, CHECKED_QUERIES // 2)
             text = b"".join([text, *(self._literals[number] for number in sampled)])
         counted = Counter[int]()
-        engine.scan(text, lambda number, *_: counted.update((number,)))
+        engine.scan(self._spaced(text), lambda number, *_: counted.update((number,)))
         if len(numbers) > CHECKED_QUERIES:
             others = self._random.sample(sorted(counted), min(len(counted), CHECKED_QUERIES // 2))
             numbers = sorted({*sampled, *others})
-        searched = text.lower() if self._ignore_case else text
         for number in numbers:
-            literal = self._literals[number]
-            sought = literal.lower() if self._ignore_case else literal
-            expected = count_by_brute_force(sought, searched)
+            expected = len(find_occurrences(self.queries[number], text, self._rule))
             if counted[number] != expected:
                 raise EngineError(
                     f"matching engine {engine.name}: it counts {counted[number]} x"

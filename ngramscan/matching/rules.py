@@ -21,7 +21,7 @@ class MatchRule:
     @property
     def is_exact(self) -> bool:
         """Whether each occurrence has the very bytes of its query, and each such place counts."""
-        return self == MatchRule()
+        return self == EXACT
 
     @property
     def has_overlaps(self) -> bool:
@@ -41,3 +41,7 @@ class MatchRule:
         if self.ignore_case:
             notes.append("case ignored" if self.is_regex else "ASCII case ignored")
         return notes
+
+
+EXACT = MatchRule()
+"""Byte by byte."""

@@ -17,7 +17,7 @@ from itertools import compress
 import numpy as np
 
 from ngramscan.errors import InputError
-from ngramscan.matching import Matcher
+from ngramscan.matching import Matcher, MatchRule
 from ngramscan.outputs.reading import Output, OutputSet, has_method, methods_of, number_problems
 from ngramscan.outputs.tokens import Booleans, Ints
 from ngramscan.patterns.model import PatternSet

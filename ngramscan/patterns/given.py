@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ngramscan.errors import InputError
+from ngramscan.matching.expressions import compile_expression
+from ngramscan.matching.rules import EXACT, MatchRule
+from ngramscan.matching.white_space import is_white
 from ngramscan.messages import OptionUse
 from ngramscan.patterns.files import (
     STDIN,
@@ -21,6 +24,8 @@ from ngramscan.reading.compressions import PACKED
 _YAML = {".yaml", ".yml"}
 _SETS = {*_YAML, ".json", ""}
 """Suffixes of pattern sets; JSON is YAML, too."""
+_LONGEST_NAMED = 60
+"""A longer expression is cut where an error names it."""
 _LONGEST_SHOWN = 1000
 """A longer argument is not repeated in the cure, which would be hard to see after it."""
 
@@ -38,20 +43,22 @@ def load_given(
     files: Sequence[PathOrName],
     tiers: Sequence[str] = (),
     methods: Sequence[str] = (),
+    rule: MatchRule = EXACT,
 ) -> PatternSet:
     """Return the patterns of sets, and then literals, each once.
 
     `tiers` and `methods` select from sets. Among `patterns` are files, shipped sets, and texts with
     white space in them, which are literals. `files` have a literal on each line. An InputError
-    suggests the likeliest cure if a value is neither a set nor a literal, or nothing was given.
+    suggests the likeliest cure if a value is neither a set nor a literal, or nothing was given; or
+    says why a text can't be counted by the rule.
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")
     sets = [value for value in patterns if _is_set(value)]
     texts = [str(value) for value in patterns if value not in sets]
-    all_literals = [_checked(text, OptionUse("patterns")) for text in texts]
-    all_literals += [_checked(text, OptionUse("literal")) for text in literals]
-    all_literals += [text for file in files for text in _read_literals(file)]
+    all_literals = [_checked(text, OptionUse("patterns"), rule) for text in texts]
+    all_literals += [_checked(text, OptionUse("literal"), rule) for text in literals]
+    all_literals += [text for file in files for text in _read_literals(file, rule)]
     if not sets and not all_literals:
         text = OptionUse("literal", "step by step")
         problem = "nothing to count; give texts, as in " + text + ", or a pattern set, as f1"
@@ -60,6 +67,8 @@ def load_given(
         option = OptionUse("tier", tiers[0]) if tiers else OptionUse("method", methods[0])
         raise InputError(option, "it selects from pattern sets, and only literals were given")
     chosen = load_selection(sets, tiers, methods) if sets else PatternSet("literals", "", ())
+    for pattern in chosen.patterns:
+        _checked(pattern.text, f"pattern set {chosen.name}", rule)
     only = tuple(Pattern(text) for text in dict.fromkeys(all_literals))
     return PatternSet(chosen.name, chosen.source, chosen.patterns + only, chosen.regexes)
 
@@ -97,7 +106,7 @@ def _to_give(option: str, name: str, prefix: str = "") -> OptionUse:
     return OptionUse(option, f"{prefix}{name}")
 
 
-def _checked(text: str, where: object) -> str:
+def _checked(text: str, where: object, rule: MatchRule) -> str:
     problem = "it is empty; enter a phrase" if not text else ""
     if "\0" in text:
         problem = "it has a NUL character"
@@ -105,10 +114,27 @@ def _checked(text: str, where: object) -> str:
         problem = "it is not valid UTF-8"
     if problem:
         raise InputError(where, problem)
+    if rule.is_regex:
+        _refuse_expression(text, where)
+    if rule.any_space and is_white(text):
+        raise InputError(where, "it has only white space; leave out " + OptionUse("any_space"))
     return text
 
 
-def _read_literals(file: PathOrName) -> list[str]:
+def _refuse_expression(text: str, where: object) -> None:
+    """Raise an InputError for a regular expression that can't be counted."""
+    try:
+        compile_expression(text)
+    except ValueError as error:
+        cure = "; to count the text itself, leave out " + OptionUse("regex")
+        raise InputError(where, f"{_shortened(text)}: {error}" + cure) from error
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST_NAMED else f"{text[:_LONGEST_NAMED]}…"
+
+
+def _read_literals(file: PathOrName, rule: MatchRule) -> list[str]:
     if not str(file):
         raise InputError(OptionUse("literals_file"), "it is empty; enter the path of a file")
     if Path(file).suffix.lower() in _YAML:
@@ -117,7 +143,9 @@ def _read_literals(file: PathOrName) -> list[str]:
         )
     content, where = read_named(file)
     lines = [line.removesuffix("\r") for line in content.split("\n")]
-    literals = [_checked(line, f"{where}:{number}") for number, line in enumerate(lines, 1) if line]
+    literals = [
+        _checked(line, f"{where}:{number}", rule) for number, line in enumerate(lines, 1) if line
+    ]
     if not literals:
         raise InputError(where, "contains no text; expected one per line")
     return literals

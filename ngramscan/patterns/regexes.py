@@ -15,18 +15,9 @@ def compile_regex(regex: str, flags: str = "") -> Any:
 
     A ValueError says why RE2 can't read it, or that it matches the empty text.
     """
-    import re2  # slow to import, and most pattern sets have no regex
+    from ngramscan.matching.expressions import read_expression  # most pattern sets have no regex
 
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        compiled = re2.compile(f"(?{flags}){regex}" if flags else regex, options)
-    except re2.error as error:
-        reason = error.args[0] if error.args else error
-        reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
-        raise ValueError(f"not a regular expression of RE2: {reason}") from error
-    except UnicodeEncodeError as error:
-        raise ValueError("not a regular expression of RE2: half a character") from error
+    compiled = read_expression(f"(?{flags}){regex}" if flags else regex)
     if compiled.search(""):
         raise ValueError("it matches the empty text")
     return compiled

@@ -116,7 +116,7 @@ def _checked(index: Index, window: Window | WindowFailure) -> Window | WindowFai
 
 
 def _row(index: str, window: Window, width: int) -> ContextRow:
-    start, stop = window.offset, window.offset + len(window.place.query.encode())
+    start, stop = window.offset, window.stop
     text_before = window.text[:start].decode()
     return ContextRow(
         index=index,

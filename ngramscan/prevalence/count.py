@@ -24,6 +24,7 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenOccurrences, is_token_level
 from ngramscan.matching.forms import NormalForm, other_forms
+from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.messages import OptionUse, Text
 from ngramscan.patterns.model import Query
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -144,6 +145,7 @@ class CountResult:
     """Normal forms of queries, other than those given, that occur."""
     notes: dict[str, list[Note]] = field(default_factory=dict)
     """Per index, the notes of its rows that are not about a single query."""
+    rule: MatchRule = EXACT
 
 
 def run_count(
@@ -151,15 +153,17 @@ def run_count(
     indexes: Sequence[Index],
     for_totals: bool = True,
     count_anyway: bool = False,
+    rule: MatchRule = EXACT,
 ) -> CountResult:
     """Count some queries in each index, token-level ones last; those that fail are in `missing`.
 
     With `for_totals`, the strings in which two queries overlap are counted too: the union of
-    occurrences needs them. Without `count_anyway`, patterns that tokens can't count fail.
+    occurrences needs them, where the rule by which the indexes count has such strings. Without
+    `count_anyway`, patterns that tokens can't count fail.
     """
-    texts = texts_of(queries, for_totals)
-    forms = forms_of(queries)
-    result = CountResult(list(queries))
+    texts = texts_of(queries, for_totals and rule.has_overlaps)
+    forms = {} if rule.is_regex else forms_of(queries)
+    result = CountResult(list(queries), rule=rule)
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
     tokens = start_lookups(
         queries, [index for index in indexes if index.unit == "tokens"], count_anyway

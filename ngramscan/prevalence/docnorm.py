@@ -22,6 +22,7 @@ from ngramscan.indexes.base import (
     shown_context,
 )
 from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
+from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.messages import OptionUse
 from ngramscan.patterns.model import Query, Scope, scopes
 from ngramscan.patterns.overlaps import merged_of_unions
@@ -156,13 +157,16 @@ class DocnormResult:
 
 
 def run_docnorm(
-    queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
+    queries: Sequence[Query],
+    indexes: Sequence[Index],
+    options: DocnormOptions,
+    rule: MatchRule = EXACT,
 ) -> DocnormResult:
     """Estimate or count the documents that contain some queries, in each index.
 
     Token-level indexes come last. Queries that fail are in `missing`, and so are those that tokens
     can't count. One draw that can't be examined is enough to leave a pattern without a row, as
-    documents that can't be shown may differ from the others.
+    documents that can't be shown may differ from the others. `rule` says what the indexes count.
     """
     ordered = sorted(indexes, key=attrgetter("unit"))
     # All services are asked at the same time; corpora are read one after the other.
@@ -172,7 +176,7 @@ def run_docnorm(
     for index in ordered:
         n_before, n_totals = len(result.rows), len(result.totals)
         if isinstance(index, ReadsDocuments):
-            _read(result, index, queries)
+            _read(result, index, queries, rule)
         else:
             _place(result, index, queries, lookup=lookups[index.name], options=options)
         size = index.size()
@@ -198,18 +202,21 @@ class ReadIndex(Index, ReadsDocuments, Protocol):
     """An index that reads all its documents for any question."""
 
 
-def _read(result: DocnormResult, index: ReadIndex, queries: Sequence[Query]) -> None:
+def _read(
+    result: DocnormResult, index: ReadIndex, queries: Sequence[Query], rule: MatchRule
+) -> None:
     texts = list(dict.fromkeys(query.text for query in queries))
-    of_scopes = [(scope, union_of(scope)) for scope in scopes(queries)]
+    merged = merged_of_unions(queries) if rule.has_overlaps else []
+    of_scopes = [(scope, union_of(scope, rule)) for scope in scopes(queries)]
     unions = list(dict.fromkeys(union for _, union in of_scopes))
     try:
-        counted_documents = index.document_counts([*texts, *merged_of_unions(queries)], unions)
+        counted_documents = index.document_counts([*texts, *merged], unions)
     except NgramscanError as error:
         if error.exit_code == InputError.exit_code:
             raise
         result.missing.extend(QueryFailure(index.name, text, error) for text in texts)
         unknown = [(scope, None, "") for scope, _ in of_scopes]
-        result.totals.extend(make_totals(index, unknown, {}))
+        result.totals.extend(make_totals(index, unknown, {}, rule))
         return
     counts = {counted.query: counted for counted in counted_documents.counts}
     rows_with_notes = []
@@ -233,7 +240,7 @@ def _read(result: DocnormResult, index: ReadIndex, queries: Sequence[Query]) -> 
     }
     note = "no interval: too few files were read"
     of_unions = [(scope, documents.get(union), note) for scope, union in of_scopes]
-    result.totals.extend(make_totals(index, of_unions, occurrences))
+    result.totals.extend(make_totals(index, of_unions, occurrences, rule))
 
 
 # An index whose occurrences are placed, all of them or draws

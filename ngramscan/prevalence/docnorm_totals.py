@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from ngramscan.indexes.base import Index, IndexSize
+from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.patterns.model import Scope
 from ngramscan.patterns.overlaps import nesting, union_of_occurrences
 from ngramscan.prevalence.draws import Texts
 from ngramscan.prevalence.estimators import BoundedEstimate, ratio_of_documents
-from ngramscan.prevalence.totals import Total, totals_kind
+from ngramscan.prevalence.totals import NO_OVERLAP_STRINGS, Total, totals_kind
 
 LEANS_NOTE = (
     "the draws hardly vary: more than half of the interval's width comes from one added draw of"
@@ -72,9 +73,12 @@ def seen_in_part(bounds: BoundedEstimate, form: str) -> str:
 # Totals
 
 
-def union_of(scope: Scope) -> Texts:
-    """Return the texts of a scope that contain no other: they are in all its documents."""
-    nested = nesting(scope.texts)
+def union_of(scope: Scope, rule: MatchRule = EXACT) -> Texts:
+    """Return the texts of a scope that contain no other: they are in all its documents.
+
+    By some rules a document with a text need not have one that is within it; then return all.
+    """
+    nested = nesting(scope.texts) if rule.has_overlaps else {}
     return tuple(text for text in scope.texts if text not in nested)
 
 
@@ -82,19 +86,22 @@ def make_totals(
     index: Index,
     unions: Sequence[tuple[Scope, BoundedEstimate | None, str]],
     occurrences: Mapping[str, int],
+    rule: MatchRule = EXACT,
 ) -> list[DocnormTotal]:
     """Return the totals of each scope and the ratio of each two.
 
     `unions` are the documents of each scope, or why they are unknown. The occurrences of n-grams
-    have no union.
+    have no union, and those by some rules an unknown one.
     """
     totals: list[DocnormTotal] = []
     for scope, bounds, note in unions:
         unknown = _unknown_total(index, scope, "documents", note=note)
         union = None
         if index.unit == "bytes":
-            union = union_of_occurrences(scope.texts, occurrences)
-            missing = "" if union is not None else "a count is missing"
+            missing = NO_OVERLAP_STRINGS
+            if rule.has_overlaps:
+                union = union_of_occurrences(scope.texts, occurrences)
+                missing = "" if union is not None else "a count is missing"
             totals.append(
                 replace(unknown, statistic="union_of_occurrences", value=union, note=missing)
             )

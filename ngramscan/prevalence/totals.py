@@ -17,6 +17,7 @@ import numpy as np
 
 from ngramscan.indexes.base import IndexSize, Unit
 from ngramscan.indexes.catalog import find_hosted
+from ngramscan.matching.rules import MatchRule
 from ngramscan.patterns.model import Scope, scopes
 from ngramscan.patterns.overlaps import describe_overlaps, union_of_occurrences
 from ngramscan.prevalence.count import CountResult
@@ -27,6 +28,10 @@ from ngramscan.statistics.estimates import geometric_mean_ratio, probability_of_
 SUM_NOTE = "sum of pattern counts, overlaps counted repeatedly"
 SNAPSHOTS_NOTE = "snapshots share pages: this counts page versions, not pages"
 _NO_OVERLAP = "the count of an overlap is missing"
+NO_OVERLAP_STRINGS = (
+    "unknown: which places two patterns share can't be told from counts by this rule"
+)
+"""The note on a union of occurrences that are not those of exact texts."""
 ESTIMATED = "estimated from a sample"
 """The note on totals if only some files of a corpus were read."""
 _SUMMED = ("sum_of_pattern_counts", "union_of_occurrences")
@@ -104,6 +109,8 @@ class _List:
     counts: dict[str, int]
     """Occurrences per pattern, over its variants."""
     union: int | None
+    no_union: str
+    """Why there is no union of occurrences."""
     missing: int
     """Queries without a count."""
 
@@ -121,7 +128,9 @@ def make_totals(counted: CountResult) -> list[Total]:
     names = [name for name, unit in counted.units.items() if unit == "bytes"]
     totals = _of_indexes(counted, names)
     totals += _over_snapshots(totals, names)
-    for overlap in describe_overlaps(counted.queries) if names else ():
+    for overlap in (
+        describe_overlaps(counted.queries) if names and counted.rule.has_overlaps else ()
+    ):
         versus = overlap.other_method if overlap.other_method != overlap.method else None
         totals.append(
             Total(
@@ -172,7 +181,7 @@ def _of_indexes(counted: CountResult, names: Sequence[str]) -> list[Total]:
     estimated = {row.index for row in counted.rows if row.estimated}
     for index in names:
         unit = counted.units[index]
-        lists = [_list(scope, counted.occurrences[index]) for scope in chosen]
+        lists = [_list(scope, counted.occurrences[index], counted.rule) for scope in chosen]
         of_index: list[Total] = []
         for patterns in lists:
             of_index += _of_one(index, unit, patterns, counted.sizes[index])
@@ -197,12 +206,14 @@ def _are_compared(earlier: Scope, later: Scope) -> bool:
     return earlier.kind == later.kind or not (earlier.is_part or later.is_part)
 
 
-def _list(scope: Scope, occurrences: dict[str, int]) -> _List:
+def _list(scope: Scope, occurrences: dict[str, int], rule: MatchRule) -> _List:
     counts = dict.fromkeys((query.pattern.text for query in scope.queries), 0)
     for query in scope.queries:
         counts[query.pattern.text] += occurrences.get(query.text, 0)
     missing = sum(query.text not in occurrences for query in scope.queries)
-    return _List(scope, counts, union_of_occurrences(scope.texts, occurrences), missing)
+    union = union_of_occurrences(scope.texts, occurrences) if rule.has_overlaps else None
+    no_union = _NO_OVERLAP if rule.has_overlaps else NO_OVERLAP_STRINGS
+    return _List(scope, counts, union, "" if union is not None else no_union, missing)
 
 
 def _total_of(
@@ -238,8 +249,7 @@ def _of_one(index: str, unit: Unit, counted: _List, size: IndexSize) -> Iterator
     for name, quantile in _QUANTILES.items():
         yield total(f"{name}_pattern_count", float(np.quantile(counts, quantile)))
     yield total("sum_of_pattern_counts", counted.sum, note=SUM_NOTE)
-    no_union = _NO_OVERLAP if counted.union is None else ""
-    yield total("union_of_occurrences", counted.union, note=no_union)
+    yield total("union_of_occurrences", counted.union, note=counted.no_union)
     share = counted.counts[counted.largest] / counted.sum if counted.sum else None
     yield total(
         "largest_pattern_share", share, note=counted.largest if counted.sum else "no occurrence"
@@ -248,7 +258,7 @@ def _of_one(index: str, unit: Unit, counted: _List, size: IndexSize) -> Iterator
         ("union_per_gigabyte", size.bytes, 1e9, "bytes"),
         ("union_per_million_documents", size.documents, 1e6, "documents"),
     ):
-        note = no_union if of_index else f"the number of {of_what} in the index is unknown"
+        note = counted.no_union if of_index else f"the number of {of_what} in the index is unknown"
         rate = None if counted.union is None or not of_index else counted.union / of_index * factor
         yield total(statistic, rate, note=note)
 
@@ -267,7 +277,7 @@ def _of_two(index: str, unit: Unit, later: _List, earlier: _List) -> Iterator[To
          f"without {earlier.largest}"),
     ):  # fmt: skip
         if above is None or below is None:
-            yield total(statistic, None, note=_NO_OVERLAP)
+            yield total(statistic, None, note=later.no_union or earlier.no_union)
         elif not below:
             yield total(statistic, None, note=f"no occurrence of {earlier.scope.method}")
         else:

@@ -38,7 +38,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
     "reading": ("errors", "messages"),
     "processes": ("errors", "messages"),
     "remote": ("errors", "messages", "progress", "reading"),
-    "patterns": ("errors", "messages", "reading", "corpora"),
+    "patterns": ("errors", "messages", "reading", "corpora", "matching"),
     "corpora": ("errors", "messages", "deciding_options", "reading", "remote"),
     "matching": ("errors", "messages"),
     "index_files": (

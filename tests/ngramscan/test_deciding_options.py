@@ -12,7 +12,7 @@ from ngramscan import deciding_options
 from ngramscan.corpora import ReadOptions
 from ngramscan.indexes.scan.counting import Question
 from ngramscan.indexes.scan.kept import key_of
-from ngramscan.matching import Normalization
+from ngramscan.matching import MatchRule, Normalization
 from tests.support.command import invoke
 from tests.support.command_options import COMMANDS
 from tests.support.places import TOKENS

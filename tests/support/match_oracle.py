@@ -1,12 +1,13 @@
 """Occurrences by their definition, for every rule: slow, and without any of the code that counts.
 
-Literals are compared character by character at each place of a text; regular expressions are those
-that Python's `re` and RE2 read alike.
+Literals are compared with all parts of a text; regular expressions are those that Python's `re` and
+RE2 read alike.
 """
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
 
 from ngramscan.matching.rules import MatchRule
 
@@ -29,88 +30,72 @@ def is_word_character(character: str) -> bool:
     return category[0] in "LMN" or category == "Pc"
 
 
-def is_whole(text: str, start: int, stop: int) -> bool:
-    """Tell whether no word goes beyond an end of a part of a text."""
-    before, after = text[start - 1 : start] if start else "", text[stop : stop + 1]
-    first, last = text[start], text[stop - 1]
-    return not (is_word_character(first) and is_word_character(before)) and not (
-        is_word_character(last) and is_word_character(after)
-    )
-
-
 def lower_ascii(text: str) -> str:
     """Return a text with small ASCII letters."""
     return "".join(chr(ord(c) + 32) if "A" <= c <= "Z" else c for c in text)
 
 
-def parts_of(query: str) -> list[str]:
-    """Return the runs of white space of a query and what is between them, in their order."""
-    parts: list[str] = []
-    for character in query:
-        if parts and (character in WHITE_SPACE) == (parts[-1][-1] in WHITE_SPACE):
-            parts[-1] += character
-        else:
-            parts.append(character)
-    return parts
+def single_spaced(text: str) -> str:
+    """Return a text with one space for each run of white space."""
+    spaced = ""
+    for character in text:
+        if character not in WHITE_SPACE:
+            spaced += character
+        elif not spaced.endswith(" "):
+            spaced += " "
+    return spaced
 
 
-def literal_stop(parts: Sequence[str], text: str, start: int, any_space: bool) -> int | None:
-    """Return where an occurrence of a query ends that begins at a place; None: it doesn't.
+def is_continued(ends: str, text: str, start: int, stop: int) -> bool:
+    """Tell whether a word goes beyond an end of an occurrence that has itself a word there.
 
-    With any space, the place is where the first character that is not white space is.
+    `ends` begins and ends as the query does.
     """
-    if not any_space:
-        query = "".join(parts)
-        return start + len(query) if text[start : start + len(query)] == query else None
-    if parts[0][0] in WHITE_SPACE:
-        if not start or text[start - 1] not in WHITE_SPACE:
-            return None
-        parts = parts[1:]
-    place = start
-    for number, part in enumerate(parts):
-        if part[0] not in WHITE_SPACE:
-            if text[place : place + len(part)] != part:
-                return None
-            place += len(part)
-        elif number == len(parts) - 1:
-            return place if text[place : place + 1] and text[place] in WHITE_SPACE else None
-        else:
-            first = place
-            while place < len(text) and text[place] in WHITE_SPACE:
-                place += 1
-            if place == first:
-                return None
-    return place
+    before, after = text[start - 1] if start else "", text[stop : stop + 1]
+    return (is_word_character(ends[0]) and is_word_character(before)) or (
+        is_word_character(ends[-1]) and is_word_character(after)
+    )
 
 
-def matches(query: str, text: str, rule: MatchRule) -> Iterator[Match]:
-    """Yield the occurrences of a query in a text, by rising start.
+def regex_matches(regex: str, text: str, rule: MatchRule) -> Iterator[Match]:
+    """Yield the matches of a regular expression; by `re`, whose `$` must not be in it."""
+    flags = re.IGNORECASE if rule.ignore_case else 0
+    for match in re.finditer(regex, text, flags):
+        if not (rule.whole_words and is_continued(match[0], text, *match.span())):
+            yield match.span()
 
-    White space at the ends of a query is no part of an occurrence where any white space matches.
+
+def spaced_matches(query: str, text: str) -> Iterator[Match]:
+    """Yield the parts of a text that are those of a query but for the length of white space.
+
+    White space at the ends of a query is next to them, and no part of an occurrence.
     """
+    wanted = single_spaced(query)
+    begins, ends = wanted.startswith(" "), wanted.endswith(" ")
+    for start, stop in combinations(range(len(text) + 1), 2):
+        if text[start] in WHITE_SPACE or text[stop - 1] in WHITE_SPACE:
+            continue
+        if single_spaced(text[start:stop]) != wanted.strip(" "):
+            continue
+        is_after_space = start > 0 and text[start - 1] in WHITE_SPACE
+        is_before_space = stop < len(text) and text[stop] in WHITE_SPACE
+        if (is_after_space or not begins) and (is_before_space or not ends):
+            yield start, stop
+
+
+def matches(query: str, text: str, rule: MatchRule) -> list[Match]:
+    """Return the occurrences of a query in a text, by rising start."""
     if rule.is_regex:
-        flags = re.IGNORECASE if rule.ignore_case else 0
-        # Python's `$` also matches before a line break at the end of a text.
-        for match in re.finditer(query, text, flags):
-            if not rule.whole_words or is_whole(text, *match.span()):
-                yield match.span()
-        return
+        return [*regex_matches(query, text, rule)]
     if rule.ignore_case:
         query, text = lower_ascii(query), lower_ascii(text)
-    parts = parts_of(query)
-    for start in range(len(text)):
-        if rule.any_space and text[start] in WHITE_SPACE:
-            continue
-        stop = literal_stop(parts, text, start, rule.any_space)
-        if stop is None:
-            continue
-        first_is_word = is_word_character(query[0]) and start > 0
-        last_is_word = is_word_character(query[-1])
-        is_continued = (first_is_word and is_word_character(text[start - 1])) or (
-            last_is_word and is_word_character(text[stop : stop + 1])
-        )
-        if not rule.whole_words or not is_continued:
-            yield start, stop
+    located: Iterable[Match] = spaced_matches(query, text)
+    if not rule.any_space:
+        places = range(len(text))
+        located = ((at, at + len(query)) for at in places if text.startswith(query, at))
+    return [
+        place for place in located if not (rule.whole_words and is_continued(query, text, *place))
+    ]
 
 
 def byte_matches(query: str, text: str, rule: MatchRule) -> list[Match]:
@@ -123,5 +108,5 @@ def byte_matches(query: str, text: str, rule: MatchRule) -> list[Match]:
 
 def tally(queries: Sequence[str], texts: Sequence[str], rule: MatchRule) -> list[tuple[int, int]]:
     """Return occurrences and documents of each query."""
-    counted = [[len(list(matches(query, text, rule))) for text in texts] for query in queries]
+    counted = [[len(matches(query, text, rule)) for text in texts] for query in queries]
     return [(sum(counts), sum(map(bool, counts))) for counts in counted]

@@ -16,7 +16,9 @@ from ngramscan.corpora import Piece, read_piece, without_excluded
 from ngramscan.errors import CorpusError, EngineError
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.scan.counting import Question
-from ngramscan.matching import TextBytes, find_starts
+from ngramscan.matching import TextBytes
+from ngramscan.matching.occurrences import Occurrence, find_occurrences
+from ngramscan.matching.rules import MatchRule
 from ngramscan.processes.pool import Report
 
 
@@ -48,6 +50,8 @@ class Excerpt(NamedTuple):
     text: bytes
     offset: int
     """Where the occurrence starts in `text`."""
+    match_bytes: int
+    """Length of the occurrence."""
 
 
 def read_excerpts(request: WindowRequest, report: Report, question: Question) -> list[Excerpt]:
@@ -72,11 +76,23 @@ def read_excerpts(request: WindowRequest, report: Report, question: Question) ->
             seen[query] += count
             if passed := wanted[bisect_left(wanted, first) : bisect_left(wanted, seen[query])]:
                 content = bytes(text)
-                starts = _starts(query, content, count, question.ignore_case)
+                occurrences = _occurrences(query, content, count, question.rule)
                 for rank in passed:
-                    cut = _cut(content, starts[rank - first], query, context)
-                    place = (query, rank, records_before + record, source)
-                    excerpts.append(Excerpt(*place, len(content), *cut))
+                    occurrence = occurrences[rank - first]
+                    low, high = cut_ends(content, *occurrence, context)
+                    excerpts.append(
+                        Excerpt(
+                            query,
+                            rank,
+                            record=records_before + record,
+                            source=source,
+                            document_bytes=len(content),
+                            start=low,
+                            text=content[low:high],
+                            offset=occurrence.start - low,
+                            match_bytes=occurrence.stop - occurrence.start,
+                        )
+                    )
         hits.clear()
         if len(excerpts) == n_wanted:
             return excerpts
@@ -105,19 +121,11 @@ def _documents(
         report(max(unread_size, 0))
 
 
-def _starts(query: str, content: bytes, count: int, ignore_case: bool) -> list[int]:
-    literal = query.encode()
-    if ignore_case:
-        content, literal = content.lower(), literal.lower()
-    starts = find_starts(literal, content)
-    if len(starts) != count:
+def _occurrences(query: str, content: bytes, count: int, rule: MatchRule) -> list[Occurrence]:
+    occurrences = find_occurrences(query, content, rule)
+    if len(occurrences) != count:
         raise EngineError(
             f"matching engine: it counts {count} x {query!r} where brute force"
-            f" counts {len(starts)}; please report this"
+            f" counts {len(occurrences)}; please report this"
         )
-    return starts
-
-
-def _cut(content: bytes, start: int, query: str, context: int) -> tuple[int, bytes, int]:
-    low, high = cut_ends(content, start, start + len(query.encode()), context)
-    return low, content[low:high], start - low
+    return occurrences

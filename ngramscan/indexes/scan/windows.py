@@ -126,4 +126,5 @@ def _window(place: Place, excerpt: Excerpt, path: str) -> Window | WindowFailure
         offset=excerpt.offset,
         starts_document=excerpt.start == 0,
         metadata=json.dumps(metadata),
+        match_bytes=excerpt.match_bytes,
     )

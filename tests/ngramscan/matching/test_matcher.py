@@ -15,6 +15,7 @@ from ngramscan.matching import (
     Engine,
     Hit,
     Matcher,
+    MatchRule,
     TextBytes,
     aho_corasick_engine,
     compile_engine,
@@ -45,7 +46,7 @@ def test_counts_are_those_of_the_definition(
     numbers = st.lists(st.integers(0, len(queries) - 1), max_size=5)
     unions = data.draw(st.lists(numbers, max_size=4))
     engine = make([query.encode() for query in queries], ignore_case)
-    matcher = Matcher(queries, ignore_case, engine)
+    matcher = Matcher(queries, MatchRule(ignore_case=ignore_case), engine)
     counts = count_texts(matcher, (text.encode() for text in texts), unions)
     if ignore_case:
         queries = [query.translate(LOWER) for query in queries]
@@ -174,9 +175,11 @@ def test_thousands_of_literals_are_counted_by_our_engine(ignore_case: bool) -> N
     contents = [literal.encode() for literal in literals]
     assert compile_engine(contents, ignore_case).name == "grams"
     documents = [text.encode() for text in texts]
-    counts = count_texts(Matcher(literals, ignore_case), documents)
+    counts = count_texts(Matcher(literals, MatchRule(ignore_case=ignore_case)), documents)
     other = aho_corasick_engine(contents, ignore_case)
-    assert counts == count_texts(Matcher(literals, ignore_case, other), documents)
+    assert counts == count_texts(
+        Matcher(literals, MatchRule(ignore_case=ignore_case), other), documents
+    )
     numbers = [*counts.occurrences][::50]
     assert [counts.occurrences[number] for number in numbers] == [
         sum(oracle.occurrences(literals[number], text) for text in texts) for number in numbers

@@ -93,25 +93,27 @@ def test_a_word_that_is_neither_file_nor_set_can_be_counted_as_a_text(
 
 
 @pytest.mark.parametrize(
-    ("options", "problem"),
+    ("tiers", "methods", "problem"),
     [
         pytest.param(
-            {"tiers": ["T1"]},
+            ["T1"],
+            [],
             "--tier T1: it selects from pattern sets, and only literals were given",
             id="a tier",
         ),
         pytest.param(
-            {"methods": ["CoT"]},
+            [],
+            ["CoT"],
             "--method CoT: it selects from pattern sets, and only literals were given",
             id="a method",
         ),
     ],
 )
 def test_literals_alone_can_not_be_selected_from(
-    options: dict[str, list[str]], problem: str
+    tiers: list[str], methods: list[str], problem: str
 ) -> None:
     with pytest.raises(InputError) as error:
-        load_given([], ["a text"], [], **options)
+        load_given([], ["a text"], [], tiers, methods)
     assert str(error.value) == problem
 
 

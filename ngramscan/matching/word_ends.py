@@ -1,0 +1,117 @@
+r"""Whether an occurrence in the bytes of a text is a whole word.
+
+A word character is a letter, a mark, a number or a connector such as `_`. An occurrence is whole
+unless a word character continues it where it has one itself: `\frac{` may follow anything.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+
+from ngramscan.matching.engines import Engine, Hit, ScanAll, TextBytes
+
+_LONGEST_CHARACTER = 4
+"""Bytes of UTF-8."""
+
+
+def is_word_character(character: str) -> bool:
+    """Tell whether a character is a letter, a mark, a number or a connector."""
+    category = unicodedata.category(character)
+    return category[0] in "LMN" or category == "Pc"
+
+
+_IS_ASCII_WORD = [is_word_character(chr(code)) for code in range(128)]
+
+
+# Bytes that are not UTF-8 become U+FFFD, which is not a word character.
+
+
+@lru_cache(maxsize=4096)
+def _begins_with_word(content: bytes) -> bool:
+    return is_word_character(content.decode(errors="replace")[0])
+
+
+@lru_cache(maxsize=4096)
+def _ends_with_word(content: bytes) -> bool:
+    return is_word_character(content.decode(errors="replace")[-1])
+
+
+def is_word_before(text: TextBytes, place: int) -> bool:
+    """Tell whether the character before a place of a text is a word character."""
+    if not place:
+        return False
+    byte = text[place - 1]
+    if byte < 128:
+        return _IS_ASCII_WORD[byte]
+    start = place - 1
+    while start > max(0, place - _LONGEST_CHARACTER) and text[start] & 0xC0 == 0x80:
+        start -= 1
+    return _ends_with_word(bytes(text[start:place]))
+
+
+def is_word_after(text: TextBytes, place: int) -> bool:
+    """Tell whether the character after a place of a text is a word character."""
+    if place == len(text):
+        return False
+    byte = text[place]
+    if byte < 128:
+        return _IS_ASCII_WORD[byte]
+    return _begins_with_word(bytes(text[place : place + _LONGEST_CHARACTER]))
+
+
+def is_whole(text: TextBytes, start: int, stop: int) -> bool:
+    """Tell whether the part of a text between two places ends where its words do."""
+    if is_word_after(text, start) and is_word_before(text, start):
+        return False
+    return not (is_word_before(text, stop) and is_word_after(text, stop))
+
+
+class WholeWords:
+    """Tells which occurrences of some literals are whole words, by the ends of each literal."""
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        self._sizes = [len(literal) for literal in literals]
+        self._begin_words = [is_word_after(literal, 0) for literal in literals]
+        self._end_words = [is_word_before(literal, len(literal)) for literal in literals]
+
+    def has(self, number: int, text: TextBytes, stop: int) -> bool:
+        """Tell whether the occurrence of a literal that ends at a place is a whole word."""
+        if self._end_words[number] and is_word_after(text, stop):
+            return False
+        start = stop - self._sizes[number]
+        return not (self._begin_words[number] and is_word_before(text, start))
+
+
+def whole_word_engine(engine: Engine, literals: Sequence[bytes]) -> Engine:
+    """Return an engine that finds only whole words, among the literals that another one finds."""
+    whole_words = WholeWords(literals)
+
+    def scan(text: TextBytes, hit: Hit) -> None:
+        def check(number: int, _start: int, stop: int, *_: object) -> None:
+            if whole_words.has(number, text, stop):
+                hit(number, 0, stop)
+
+        engine.scan(text, check)
+
+    scan_all = engine.scan_all and _scan_of_whole_words(engine.scan_all, whole_words)
+    return Engine(engine.name, scan, scan_all)
+
+
+def _scan_of_whole_words(scan_all: ScanAll, whole_words: WholeWords) -> ScanAll:
+    def scan(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
+        remaining_texts, text = iter(texts), b""
+
+        def advance() -> None:
+            nonlocal text
+            text = next(remaining_texts)
+            next_text()
+
+        def check(number: int, _start: int, stop: int, *_: object) -> None:
+            if whole_words.has(number, text, stop):
+                hit(number, 0, stop)
+
+        scan_all(texts, check, advance)
+
+    return scan
