@@ -18,7 +18,8 @@ MANY = 500
 _DFA_BYTES = 500_000
 """An automaton of more bytes of literals would take hundreds of megabytes in its fastest form."""
 _HYPERSCAN_LITERAL_BYTES = 4000
-"""Hyperscan takes expressions of up to 16,000 characters; longer literals are not tried."""
+_HYPERSCAN_EXPRESSION_BYTES = 16_000
+"""Hyperscan takes expressions of up to 16,000 characters; longer ones are not tried."""
 _DFA_LITERAL_BYTES = 1000
 """Longer repetitive literals would take quadratic time to compile."""
 _COMPARED_AGAIN = 64
@@ -48,17 +49,29 @@ def hyperscan_engine(literals: Sequence[bytes], ignore_case: bool = False) -> En
     """Return Hyperscan in block mode; None if it is missing or can't compile the literals."""
     if max(map(len, literals), default=0) > _HYPERSCAN_LITERAL_BYTES:
         return None
+    return hyperscan_expression_engine([escaped(literal) for literal in literals], ignore_case)
+
+
+def escaped(literal: bytes) -> bytes:
+    """Return an expression for a literal, with every byte escaped: a NUL would end it."""
+    return b"".join(b"\\x%02x" % byte for byte in literal)
+
+
+def hyperscan_expression_engine(
+    expressions: Sequence[bytes], ignore_case: bool = False
+) -> Engine | None:
+    """Return Hyperscan for regular expressions of bytes, whose matches it finds by their ends."""
     try:
         import hyperscan
     except ImportError:  # no wheel for this machine
         return None
+    if max(map(len, expressions), default=0) > _HYPERSCAN_EXPRESSION_BYTES:
+        return None
     database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
     flags = hyperscan.HS_FLAG_DOTALL | (hyperscan.HS_FLAG_CASELESS if ignore_case else 0)
-    # Every byte escaped: the literal mode silently ends at a NUL.
-    escaped = [b"".join(b"\\x%02x" % byte for byte in literal) for literal in literals]
-    numbers = list(range(len(literals)))
+    numbers = list(range(len(expressions)))
     try:
-        database.compile(expressions=escaped, ids=numbers, flags=[flags] * len(literals))
+        database.compile(expressions=expressions, ids=numbers, flags=[flags] * len(expressions))
     except hyperscan.error:
         return None  # literals that are over another of its limits
     database.scratch = hyperscan.Scratch(database)

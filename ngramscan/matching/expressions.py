@@ -36,18 +36,24 @@ def read_expression(regex: str, *, ignore_case: bool = False, captures: bool = T
     """
     import re2  # slow to import, and most queries are literals
 
-    options = re2.Options()
-    options.log_errors = False
-    options.never_capture = not captures
-    options.case_sensitive = not ignore_case
     try:
-        return re2.compile(regex, options)
+        return re2.compile(regex, _options(ignore_case, captures))
     except re2.error as error:
         reason = error.args[0] if error.args else error
         reason = reason.decode(errors="replace") if isinstance(reason, bytes) else str(reason)
         raise ValueError(f"not a regular expression of RE2: {reason}") from error
     except UnicodeEncodeError as error:
         raise ValueError("not a regular expression of RE2: half a character") from error
+
+
+def _options(ignore_case: bool, captures: bool) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.never_capture = not captures
+    options.case_sensitive = not ignore_case
+    return options
 
 
 def find_expression(
@@ -66,25 +72,63 @@ def expression_engine(
 ) -> Engine:
     """Return an engine that finds regular expressions.
 
-    Most texts have no match of any, which one expression for all tells in one pass.
+    One pass over a text tells which have a match in it, and only those are searched for.
     """
-    together = _alternatives(regexes, ignore_case)
+    expressions = [compile_expression(regex, ignore_case) for regex in regexes]
+    prefilter = _Prefilter(regexes, ignore_case)
 
     def scan(text: TextBytes, hit: Hit) -> None:
         content = bytes(text)
-        if together is not None and not together.search(content):
-            return
-        for number, regex in enumerate(regexes):
-            for start, stop in find_expression(regex, content, ignore_case, whole_words):
-                hit(number, start, stop)
+        for number in prefilter.present_in(content):
+            for match in expressions[number].finditer(content):
+                start, stop = match.span()
+                if not whole_words or is_whole(content, start, stop):
+                    hit(number, start, stop)
 
     return Engine("re2", scan)
+
+
+class _Prefilter:
+    """Tells which of some expressions may have a match in a text.
+
+    A set of RE2 finds none where it runs out of memory, without an error. One expression for all of
+    them does not, so that it has the last word where the set finds none.
+    """
+
+    def __init__(self, regexes: Sequence[str], ignore_case: bool) -> None:
+        self._numbers = range(len(regexes))
+        self._set = _set_of(regexes, ignore_case) if len(regexes) > 1 else None
+        self._together = _alternatives(regexes, ignore_case) if self._set else None
+
+    def present_in(self, content: bytes) -> Sequence[int]:
+        """Return the numbers of expressions, with all that have a match."""
+        if self._set is None:
+            return self._numbers
+        if present := self._set.Match(content):
+            return list(present)
+        if self._together is not None and not self._together.search(content):
+            return ()
+        return self._numbers
+
+
+def _set_of(regexes: Sequence[str], ignore_case: bool) -> Any | None:
+    """Return a set of RE2; None if it is too large."""
+    import re2
+
+    expressions = re2.Set.SearchSet(_options(ignore_case, captures=False))
+    for regex in regexes:
+        expressions.Add(regex)
+    try:
+        expressions.Compile()
+    except re2.error:
+        return None
+    return expressions
 
 
 def _alternatives(regexes: Sequence[str], ignore_case: bool) -> Any | None:
     """Return an expression for the texts with a match of any; None if RE2 can't read it."""
     # A quotation that is left open would go on in the next expression.
-    if len(regexes) < 2 or any(r"\Q" in regex for regex in regexes):
+    if any(r"\Q" in regex for regex in regexes):
         return None
     try:
         together = "|".join(f"(?:{regex})" for regex in regexes)

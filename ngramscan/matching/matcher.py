@@ -20,8 +20,8 @@ from ngramscan.matching.expressions import expression_engine
 from ngramscan.matching.normalization import Normalization, normalized
 from ngramscan.matching.occurrences import find_occurrences
 from ngramscan.matching.rules import EXACT, MatchRule
-from ngramscan.matching.white_space import single_spaced
-from ngramscan.matching.word_ends import whole_word_engine
+from ngramscan.matching.white_space import spaced_engine
+from ngramscan.matching.word_ends import WholeWords, whole_word_engine
 
 CHECKED_DOCUMENTS = 20
 CHECKED_BYTES_EACH = 50_000
@@ -83,11 +83,10 @@ class Matcher:
         rule = self._rule
         if rule.is_regex:
             return expression_engine(self.queries, rule.ignore_case, rule.whole_words)
-        literals = self._literals
         if rule.any_space:
-            literals = [single_spaced(literal) for literal in literals]
-        engine = engine or compile_engine(literals, rule.ignore_case)
-        return whole_word_engine(engine, literals) if rule.whole_words else engine
+            return spaced_engine(self._literals, rule.ignore_case, rule.whole_words, engine)
+        engine = engine or compile_engine(self._literals, rule.ignore_case)
+        return whole_word_engine(engine, WholeWords(self._literals)) if rule.whole_words else engine
 
     def scan(self, text: TextBytes, hit: Hit) -> None:
         """Call `hit` with the number of a query, once for each of its occurrences.
@@ -95,7 +94,7 @@ class Matcher:
         An EngineError says that it disagrees with brute force in one of the first texts.
         """
         if self._engine is not None:
-            is_plain = not (self._normalization or self._rule.any_space or self._left_to_check)
+            is_plain = not (self._normalization or self._left_to_check)
             self._engine.scan(text if is_plain else self._prepared(text, self._engine), hit)
 
     def scan_all(self, texts: Iterable[TextBytes], hit: Hit, next_text: Callable[[], None]) -> None:
@@ -123,10 +122,7 @@ class Matcher:
         if self._left_to_check:
             self._left_to_check -= 1
             self._check(engine, bytes(text[:CHECKED_BYTES_EACH]))
-        return self._spaced(text)
-
-    def _spaced(self, text: TextBytes) -> TextBytes:
-        return single_spaced(text) if self._rule.any_space else text
+        return text
 
     def _is_broken(self, head: str, tail: str) -> bool:
         """Tell whether two parts, before and after the end of a line, make a word of a query.
@@ -142,7 +138,7 @@ class Matcher:
             sampled = self._random.sample(numbers, CHECKED_QUERIES // 2)
             text = b"".join([text, *(self._literals[number] for number in sampled)])
         counted = Counter[int]()
-        engine.scan(self._spaced(text), lambda number, *_: counted.update((number,)))
+        engine.scan(text, lambda number, *_: counted.update((number,)))
         if len(numbers) > CHECKED_QUERIES:
             others = self._random.sample(sorted(counted), min(len(counted), CHECKED_QUERIES // 2))
             numbers = sorted({*sampled, *others})

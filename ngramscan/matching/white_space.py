@@ -1,12 +1,24 @@
-"""White space in the bytes of texts, where any white space matches any other.
+"""Literals in the bytes of texts, where any white space matches any other.
 
-A run of white space becomes one space, in queries and in texts. Then an occurrence of a query with
-any white space is an occurrence of a literal, which all engines find.
+Hyperscan finds expressions for them. Other engines find literals only: for them a run of white
+space becomes one space, in queries and in texts.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
+
+from ngramscan.matching.engines import (
+    MANY,
+    Engine,
+    Hit,
+    TextBytes,
+    compile_engine,
+    escaped,
+    hyperscan_expression_engine,
+)
+from ngramscan.matching.word_ends import WholeWords, whole_word_engine
 
 _ASCII = b"\t\n\v\f\r "
 _OTHER = (
@@ -19,10 +31,13 @@ _OTHER = (
 """White_Space of the Unicode Character Database beyond ASCII, in UTF-8."""
 WHITE_SPACE = rb"(?:[\t-\r ]|" + _OTHER + rb")"
 """One character, as a regular expression of bytes has it."""
+_LONGEST = 3
+"""Bytes of a character of white space."""
 _SIGNS = (b"\xc2\x85", b"\xc2\xa0", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81\x9f", b"\xe3\x80\x80")
 """Without any of these, a text has white space of ASCII only."""
 _OTHER_SPACE = re.compile(_OTHER)
 _SPACES = bytes.maketrans(_ASCII, b" " * len(_ASCII))
+_CHARACTER = re.compile(WHITE_SPACE)
 _RUN = re.compile(WHITE_SPACE + rb"++")
 _SEVERAL_SPACES = re.compile(rb"  +")
 
@@ -47,10 +62,81 @@ def spaced_expression(literal: bytes) -> re.Pattern[bytes]:
     """
     parts = _RUN.split(literal)
     inner = (WHITE_SPACE + rb"++").join(re.escape(part) for part in parts if part)
-    # A part is empty where white space begins or ends the query.
+    # A part is empty where white space begins or ends the literal.
     begin = b"" if parts[0] else WHITE_SPACE
     end = b"" if parts[-1] else WHITE_SPACE
     return re.compile(rb"(?=" + begin + rb"(" + inner + rb")" + end + rb")")
+
+
+def spaced_engine(
+    literals: Sequence[bytes],
+    ignore_case: bool = False,
+    whole_words: bool = False,
+    engine: Engine | None = None,
+) -> Engine:
+    """Return an engine that finds literals with any white space.
+
+    `engine` finds the literals with single spaces; without it, the fastest one is used.
+    """
+    if engine is None and len(literals) < MANY:
+        expressions = [_hyperscan_expression(literal) for literal in literals]
+        if found := hyperscan_expression_engine(expressions, ignore_case):
+            return whole_word_engine(found, _SpacedWords(literals)) if whole_words else found
+    spaced = [single_spaced(literal) for literal in literals]
+    engine = engine or compile_engine(spaced, ignore_case)
+    return _in_spaced_texts(
+        whole_word_engine(engine, WholeWords(spaced)) if whole_words else engine
+    )
+
+
+def _hyperscan_expression(literal: bytes) -> bytes:
+    parts = _RUN.split(literal)
+    inner = (WHITE_SPACE + rb"+").join(escaped(part) for part in parts if part)
+    return (b"" if parts[0] else WHITE_SPACE) + inner + (b"" if parts[-1] else WHITE_SPACE)
+
+
+class _SpacedWords(WholeWords):
+    """Tells whole words among literals with any white space, whose occurrences differ in length."""
+
+    def __init__(self, literals: Sequence[bytes]) -> None:
+        super().__init__(literals)
+        self._parts = [_RUN.split(literal) for literal in literals]
+
+    def start(self, number: int, text: TextBytes, stop: int) -> int:
+        """Return where the occurrence of a literal begins that ends at a place."""
+        *before, last = self._parts[number]
+        place = stop - len(last)
+        for part in reversed(before):
+            place = _start_of_space(text, place) - len(part)
+        return place
+
+
+def _start_of_space(text: TextBytes, stop: int) -> int:
+    """Return where the run of white space begins that ends at a place."""
+    place = stop
+    while place:
+        sizes = range(1, min(_LONGEST, place) + 1)
+        size = next((n for n in sizes if _CHARACTER.fullmatch(text, place - n, place)), None)
+        if size is None:
+            break
+        place -= size
+    return place
+
+
+def _in_spaced_texts(engine: Engine) -> Engine:
+    """Return an engine that searches texts with single spaces only."""
+
+    def scan(text: TextBytes, hit: Hit) -> None:
+        engine.scan(single_spaced(text), hit)
+
+    scan_several = engine.scan_all
+    if scan_several is None:
+        return Engine(engine.name, scan)
+
+    def scan_all(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
+        scan_several([single_spaced(text) for text in texts], hit, next_text)
+
+    return Engine(engine.name, scan, scan_all)
 
 
 def is_white(query: str) -> bool:

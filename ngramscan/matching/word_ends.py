@@ -76,20 +76,31 @@ class WholeWords:
         self._begin_words = [is_word_after(literal, 0) for literal in literals]
         self._end_words = [is_word_before(literal, len(literal)) for literal in literals]
 
+    def start(self, number: int, _text: TextBytes, stop: int) -> int:
+        """Return where the occurrence of a literal begins that ends at a place."""
+        return stop - self._sizes[number]
+
     def has(self, number: int, text: TextBytes, stop: int) -> bool:
-        """Tell whether the occurrence of a literal that ends at a place is a whole word."""
-        if self._end_words[number] and is_word_after(text, stop):
-            return False
-        start = stop - self._sizes[number]
-        return not (self._begin_words[number] and is_word_before(text, start))
+        """Tell whether the occurrence of a literal that ends at a place is a whole word.
+
+        It is called for each occurrence: the next byte nearly always tells.
+        """
+        if self._end_words[number] and stop < len(text):
+            byte = text[stop]
+            if _IS_ASCII_WORD[byte] if byte < 128 else is_word_after(text, stop):
+                return False
+        if not self._begin_words[number]:
+            return True
+        return not is_word_before(text, self.start(number, text, stop))
 
 
-def whole_word_engine(engine: Engine, literals: Sequence[bytes]) -> Engine:
+def whole_word_engine(engine: Engine, whole_words: WholeWords) -> Engine:
     """Return an engine that finds only whole words, among the literals that another one finds."""
-    whole_words = WholeWords(literals)
 
     def scan(text: TextBytes, hit: Hit) -> None:
-        def check(number: int, _start: int, stop: int, *_: object) -> None:
+        def check(
+            number: int, _start: int, stop: int, _flags: int = 0, _context: object = None
+        ) -> None:
             if whole_words.has(number, text, stop):
                 hit(number, 0, stop)
 
@@ -108,7 +119,9 @@ def _scan_of_whole_words(scan_all: ScanAll, whole_words: WholeWords) -> ScanAll:
             text = next(remaining_texts)
             next_text()
 
-        def check(number: int, _start: int, stop: int, *_: object) -> None:
+        def check(
+            number: int, _start: int, stop: int, _flags: int = 0, _context: object = None
+        ) -> None:
             if whole_words.has(number, text, stop):
                 hit(number, 0, stop)
 
