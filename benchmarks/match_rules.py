@@ -5,8 +5,8 @@
 Makes the corpus of `scan.py` (seeded) as one file of JSON lines, and reads and counts in it in this
 process: the patterns of f1 and ten phrases by each rule, and ten regular expressions. All run once
 per round, one after the other, so that whatever else the machine does falls on all of them. Printed
-are the median seconds of a processor, and the median over rounds of the speed, as a share of that of
-exact texts.
+are the median seconds of a processor, and the median over rounds of the speed, as a share of the
+speed of exact texts.
 """
 
 from __future__ import annotations

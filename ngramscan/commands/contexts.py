@@ -7,7 +7,13 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ngramscan.commands.shared import DEFAULT_INDEX, IndexSpecs, PatternOptions, Patterns
+from ngramscan.commands.shared import (
+    DEFAULT_INDEX,
+    IndexSpecs,
+    PatternOptions,
+    Patterns,
+    hint_regexes,
+)
 from ngramscan.messages import Text
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, RowTypes, Shared, command
@@ -86,6 +92,9 @@ def contexts(
     return Result(
         [row for result in results for row in result.rows],
         ContextRow,
+        notices=hint_regexes(
+            [(result.text, result.occurrences) for result in results], pattern_options
+        ),
         failures=failures + _describe_lost(results),
         print_table=partial(tables.print_contexts, results, pattern_options.seed),
         is_silent=not results,

@@ -10,6 +10,7 @@ from ngramscan.commands.shared import (
     IndexSpecs,
     PatternOptions,
     Patterns,
+    hint_regexes,
     load_ahead,
     refuse_totals,
 )
@@ -144,6 +145,7 @@ def count(
         notices=[
             *_describe_forms(counting.form_counts),
             *describe_unknown_sizes(counting.sizes),
+            *hint_regexes([(row.query, row.occurrences) for row in rows], pattern_options),
         ],
         failures=failures,
         print_table=partial(_print, counting=counting, totals=sums, is_all=show_all),

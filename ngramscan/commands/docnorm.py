@@ -13,6 +13,7 @@ from ngramscan.commands.shared import (
     IndexSpecs,
     PatternOptions,
     Patterns,
+    hint_regexes,
     load_ahead,
     refuse_totals,
 )
@@ -169,7 +170,10 @@ def docnorm(
     return Result(
         rows,
         DocnormRow,
-        notices=describe_unknown_sizes(norming.sizes),
+        notices=[
+            *describe_unknown_sizes(norming.sizes),
+            *hint_regexes([(row.pattern, row.occurrences) for row in rows], pattern_options),
+        ],
         failures=describe_missing(norming.missing, queries, len(indexes), "estimates"),
         print_table=partial(_print, norming=norming, is_all=show_all),
         is_screen=for_table and not show_all and _has_screen(norming),

@@ -18,7 +18,7 @@ from ngramscan.indexes.base import Index, QueryFailure
 from ngramscan.indexes.catalog import IndexRow, TokenIndexRow, byte_indexes, token_indexes
 from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder
 from ngramscan.indexes.opening import open_indexes, suggest_spec
-from ngramscan.indexes.options import IndexOptions, ReadingOptions, parse_size
+from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
 from ngramscan.messages import OptionUse
 from ngramscan.prevalence.failures import with_offline_hint
@@ -61,9 +61,7 @@ def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
 def index_info(
     spec: Annotated[str, Option(is_spec=True)],
     progress: Progress = SILENT,
-    **options: Annotated[
-        Any, Shared(IndexOptions, without=("refresh", "whole_words", "any_space", "regex"))
-    ],
+    **options: Annotated[Any, Shared(IndexOptions, without=("refresh", *MATCH_OPTIONS))],
 ) -> Result[IndexInfo]:
     """Show the size of one index, and check that it answers.
 

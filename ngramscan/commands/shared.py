@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.options import IndexOptions, LineOptions
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import OUTPUT, READING, WHAT, WHERE, Option
 from ngramscan.patterns.model import PathOrName, PatternSet, Tier
 
@@ -155,6 +156,25 @@ class TracingOptions(AskingOptions, OutputOptions):
 def load_ahead(module: str) -> None:
     """Import a slow module, which is needed at the end, while requests are under way."""
     threading.Thread(target=import_module, args=(module,), daemon=True).start()
+
+
+def hint_regexes(occurrences: Sequence[tuple[str, int]], options: PatternOptions) -> list[Text]:
+    """Return a line for each text without occurrences that may be meant as a regular expression.
+
+    `occurrences` has a text and its number in one index, for each of both.
+    """
+    from ngramscan.patterns.regexes import looks_like_regex  # slow to import
+
+    if options.regex:
+        return []
+    totals = Counter[str]()
+    for text, number in occurrences:
+        totals[text] += number
+    return [
+        f"0 occurrences of the exact text {text}; for regular expressions use " + OptionUse("regex")
+        for text, total in totals.items()
+        if not total and looks_like_regex(text)
+    ]
 
 
 def refuse_totals(totals: object, chosen: PatternSet) -> None:

@@ -98,10 +98,12 @@ def whole_word_engine(engine: Engine, whole_words: WholeWords) -> Engine:
     """Return an engine that finds only whole words, among the literals that another one finds."""
 
     def scan(text: TextBytes, hit: Hit) -> None:
+        content = text if isinstance(text, bytes) else text.cast("B")  # Arrow's are signed
+
         def check(
             number: int, _start: int, stop: int, _flags: int = 0, _context: object = None
         ) -> None:
-            if whole_words.has(number, text, stop):
+            if whole_words.has(number, content, stop):
                 hit(number, 0, stop)
 
         engine.scan(text, check)

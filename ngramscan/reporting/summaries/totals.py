@@ -181,16 +181,28 @@ def _table(
         names=frozenset() if is_one else frozenset(headings.values()),
     )
     cells = [text for heading in headings.values() for text in columns[heading]]
-    return SummaryTable(columns, layout, names.note, _note_on(cells))
+    all_totals = [totals for by_index in lists.values() for totals in by_index.values()]
+    return SummaryTable(columns, layout, names.note, _note_on(cells, all_totals))
 
 
-def _note_on(cells: Sequence[str]) -> str:
-    """Return the meaning of the signs in some cells."""
+def _note_on(cells: Sequence[str], all_totals: Sequence[OfOne]) -> str:
+    """Return the meaning of the signs in some cells, which are of these totals."""
     notes = []
     if any(text.startswith("≈") for text in cells):
         notes.append(f"≈: {ESTIMATED}")
     if UNKNOWN in cells:
-        notes.append(f"{UNKNOWN}: counts are missing")
+        has_sums_alone = any(
+            value_of(totals, "sum_of_pattern_counts") is not None
+            and "union_of_occurrences" in totals
+            and value_of(totals, "union_of_occurrences") is None
+            for totals in all_totals
+        )
+        reason = (
+            "unknown, as patterns may share places; --all has sums"
+            if has_sums_alone
+            else "counts are missing"
+        )
+        notes.append(f"{UNKNOWN}: {reason}")
     return "; ".join(notes)
 
 
@@ -221,7 +233,7 @@ def _table_of_one(lists: TotalsByList, index: str) -> SummaryTable:
             for totals in totals_by_list.values()
         ],
     }
-    note = _note_on(columns["occurrences"])
+    note = _note_on(columns["occurrences"], [*totals_by_list.values()])
     if _has_rates(lists, [index]):
         unit = rate_unit(rates)
         columns[unit.name] = [

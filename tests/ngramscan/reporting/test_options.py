@@ -12,7 +12,7 @@ import pytest
 import evalcore
 import ngramscan
 from ngramscan.errors import InputError
-from ngramscan.indexes.options import parse_size
+from ngramscan.indexes.options import MATCH_OPTIONS, parse_size
 from ngramscan.reporting.options import SET_ONCE, checked, flags_of, parameters
 from ngramscan.reporting.signatures import columns_of, sections_of, shared_fields
 from tests.support.command import invoke
@@ -254,7 +254,8 @@ def test_options_are_those_of_signature_docstring_and_command(name: str) -> None
     assert inspect.Parameter.VAR_KEYWORD not in {known.kind for known in parameters.values()}
     documented = [option for names, *_ in entries(name) for option in names]
     assert [option for option in documented if option in parameters] == [*parameters]
-    left_out = {"by", "ignore_case", "tokenizer", "refresh"}  # by commands that share the others
+    # By commands that share the others.
+    left_out = {"by", "tokenizer", "refresh", *MATCH_OPTIONS}
     assert {*documented} - {*parameters} <= ONLY_TERMINAL | left_out
     assert {*parameters} <= {"progress", *(known["name"] for known in COMMANDS[name]["params"])}
     assert [option for option, known in options_of(name).items() if not known["help"]] == []

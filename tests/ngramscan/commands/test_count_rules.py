@@ -1,0 +1,289 @@
+"""Commands count and show by each rule what its definition says, in every format of corpora."""
+
+import json
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ngramscan
+from ngramscan.errors import InputError
+from ngramscan.matching import MatchRule
+from tests.support import corpus_files, match_oracle
+from tests.support.command import invoke
+
+TEXTS = [
+    "let us go, let us see",
+    "Let user in; outlet us",
+    "let\r\n us\u00a0wait,let  us",
+    "e\u0301let us\u0301 let_us",
+    "",
+    "let us",
+    "colour, COLOR and colors",
+    "a aa aaa\n\taa",
+]
+QUERIES = ["let us", "us", "let ", "aa", " aa", "colo", "Let", "\u00e9", "us w"]
+REGEXES = ["colou?rs?", r"[Ll]et\s+us", "a+", "us|user"]
+RULES = [
+    MatchRule(),
+    MatchRule(whole_words=True),
+    MatchRule(any_space=True),
+    MatchRule(ignore_case=True),
+    MatchRule(whole_words=True, any_space=True, ignore_case=True),
+    MatchRule(is_regex=True),
+    MatchRule(is_regex=True, whole_words=True, ignore_case=True),
+]
+NOTES = {
+    RULES[0]: "",
+    RULES[1]: "whole words",
+    RULES[2]: "any white space",
+    RULES[3]: "ASCII case ignored",
+    RULES[4]: "whole words; any white space; ASCII case ignored",
+    RULES[5]: "regular expression",
+    RULES[6]: "regular expression; whole words; case ignored",
+}
+
+
+def id_of(rule: MatchRule) -> str:
+    return NOTES[rule] or "exact"
+
+
+def options_of(rule: MatchRule) -> dict[str, Any]:
+    return {
+        "regex": rule.is_regex,
+        "whole_words": rule.whole_words,
+        "any_space": rule.any_space,
+        "ignore_case": rule.ignore_case,
+    }
+
+
+def queries_of(rule: MatchRule) -> list[str]:
+    return REGEXES if rule.is_regex else QUERIES
+
+
+@pytest.mark.parametrize("rule", RULES, ids=id_of)
+@pytest.mark.parametrize("name", corpus_files.WRITERS)
+def test_counts_are_those_of_the_definition(tmp_path: Path, name: str, rule: MatchRule) -> None:
+    path, queries = corpus_files.write(tmp_path, name, TEXTS), queries_of(rule)
+    rows = ngramscan.count(literal=queries, index=f"scan:{path}", workers=1, **options_of(rule))
+    counted = [*zip(rows["occurrences"], rows["documents"], strict=True)]
+    assert counted == match_oracle.tally(queries, TEXTS, rule)
+    assert set(rows.get("note", [""])) == {NOTES[rule]}
+    documents = ngramscan.docnorm(
+        literal=queries, index=f"scan:{path}", workers=1, **options_of(rule)
+    )
+    assert documents["documents"].tolist() == [number for _, number in counted]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=id_of)
+def test_contexts_show_each_match_at_its_place(tmp_path: Path, rule: MatchRule) -> None:
+    path, queries = corpus_files.write(tmp_path, "c.jsonl", TEXTS), queries_of(rule)
+    rows = ngramscan.contexts(
+        literal=queries, index=f"scan:{path}", n=1000, width=50, **options_of(rule)
+    )
+    shown = sorted(
+        (row.pattern, row.document, row.offset, row.left, row.match, row.right)
+        for row in rows.itertuples()
+    )
+    expected = sorted(
+        (
+            query,
+            f"{path}:{number}",
+            len(text[:start].encode()),
+            text[:start],
+            text[start:stop],
+            text[stop:],
+        )
+        for query in queries
+        for number, text in enumerate(TEXTS, 1)
+        for start, stop in match_oracle.matches(query, text, rule)
+    )
+    assert [row[0] for row in shown] == [row[0] for row in expected]
+    assert shown == expected
+
+
+SET = """
+name: nested
+patterns:
+  - {method: A, tier: T1, kind: narrative, text: let us}
+  - {method: A, tier: T1, kind: narrative, text: us}
+  - {method: B, tier: T1, kind: narrative, text: let}
+  - {method: B, tier: T1, kind: narrative, text: us}
+"""
+OF_UNIONS = {"union_of_occurrences", "ratio_of_unions"}
+OF_METHODS = {"A": ["let us", "us"], "B": ["let", "us"]}
+
+
+@pytest.mark.parametrize("rule", RULES, ids=id_of)
+def test_totals_of_methods_are_right_or_unknown(tmp_path: Path, rule: MatchRule) -> None:
+    path, totals = corpus_files.write(tmp_path, "c.jsonl", TEXTS), tmp_path / "totals.jsonl"
+    patterns = tmp_path / "nested.yaml"
+    patterns.write_text(SET)
+    ngramscan.docnorm(patterns, index=f"scan:{path}", workers=1, totals=totals, **options_of(rule))
+    rows = [json.loads(line) for line in totals.read_text().splitlines()]
+    values = {(row["method"], row["statistic"]): row for row in rows if row["versus"] is None}
+    for method, texts in OF_METHODS.items():
+        expected = sum(
+            any(match_oracle.matches(query, text, rule) for query in texts) for text in TEXTS
+        )
+        assert values[method, "documents"]["value"] == expected
+    ngramscan.count(patterns, index=f"scan:{path}", workers=1, totals=totals, **options_of(rule))
+    rows = [json.loads(line) for line in totals.read_text().splitlines()]
+    unions = [
+        row for row in rows if row["statistic"] in {"union_of_occurrences", "ratio_of_unions"}
+    ]
+    is_known = rule in {RULES[0], RULES[3]}
+    assert {row["value"] is not None for row in unions} == {is_known}
+    if not is_known:
+        assert {row["note"] for row in unions} == {
+            "unknown: which places two patterns share can't be told from counts by this rule"
+        }
+        assert not any(row["statistic"] == "nested_patterns" for row in rows)
+
+
+def test_a_table_says_why_occurrences_of_a_method_are_unknown(tmp_path: Path) -> None:
+    path, patterns = corpus_files.write(tmp_path, "c.jsonl", TEXTS), tmp_path / "nested.yaml"
+    patterns.write_text(SET)
+    done = invoke("count", patterns, "--index", f"scan:{path}", "-w")
+    assert done.code == 0
+    assert "–: unknown, as patterns may share places; --all has sums" in done.stdout
+    assert "whole words" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        pytest.param(
+            ("-e", "colou(r", "--regex"),
+            "Error: --literal: colou(r: not a regular expression of RE2: missing ): colou(r; to"
+            " count the text itself, leave out --regex",
+            id="a parenthesis",
+        ),
+        pytest.param(
+            ("-e", r"\b", "--regex"),
+            "Error: --literal: \\b: it matches the empty text; to count the text itself, leave out"
+            " --regex",
+            id="empty between words",
+        ),
+        pytest.param(
+            ("-e", "x*", "--regex"),
+            "Error: --literal: x*: it matches the empty text; to count the text itself, leave out"
+            " --regex",
+            id="empty",
+        ),
+        pytest.param(
+            ("-e", r"(a)\1", "--regex"),
+            "Error: --literal: (a)\\1: not a regular expression of RE2: invalid escape sequence:"
+            " \\1; to count the text itself, leave out --regex",
+            id="a back reference",
+        ),
+        pytest.param(
+            ("-e", "a b", "--regex", "--any-space"),
+            "Error: --any-space: not allowed with --regex; write \\s+ for white space",
+            id="two rules",
+        ),
+        pytest.param(
+            ("-e", " \n", "--any-space"),
+            "Error: --literal: it has only white space; leave out --any-space",
+            id="white space alone",
+        ),
+        pytest.param(
+            ("-e", "a", "--regex", "--case-variants"),
+            "Error: --case-variants: not allowed with --regex; --ignore-case counts them too",
+            id="variants",
+        ),
+    ],
+)
+def test_what_can_not_be_counted_is_refused(
+    tmp_path: Path, arguments: tuple[str, ...], problem: str
+) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", TEXTS)
+    done = invoke("count", *arguments, "--index", f"scan:{path}")
+    assert (done.code, done.stdout, done.stderr.strip()) == (2, "", problem)
+
+
+def test_an_expression_of_a_file_is_named_by_its_line(tmp_path: Path) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", TEXTS)
+    phrases = tmp_path / "phrases.txt"
+    phrases.write_text("a+\n\n[\n")
+    with pytest.raises(InputError, match=r"phrases\.txt:3: \[: not a regular expression of RE2"):
+        ngramscan.count(literals_file=phrases, index=f"scan:{path}", regex=True)
+
+
+def test_an_expression_of_a_set_is_named_by_its_set(tmp_path: Path) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", TEXTS)
+    with pytest.raises(InputError, match=r"pattern set f1: .*: not a regular expression of RE2"):
+        ngramscan.count("f1", index=f"scan:{path}", regex=True)
+
+
+@pytest.mark.parametrize("index", ["dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:x"])
+@pytest.mark.parametrize("option", ["regex", "whole_words", "any_space", "ignore_case"])
+def test_indexes_that_can_not_follow_a_rule_refuse_it(index: str, option: str) -> None:
+    rule: dict[str, Any] = {option: True}
+    with pytest.raises(InputError) as error:
+        ngramscan.count("let us", index=index, **rule)
+    assert str(error.value) == (
+        f'{option}: only scan: and python take it, not {index}; to read a corpus: index="scan:PATH"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "has_hint"),
+    [
+        pytest.param("count", "colou?r", True, id="count"),
+        pytest.param("docnorm", r"\d+", True, id="docnorm"),
+        pytest.param("contexts", "(?i)let", True, id="contexts"),
+        pytest.param("count", "a|b", True, id="alternatives"),
+        pytest.param("count", "let.*us", True, id="anything"),
+        pytest.param("count", "[a-z]x", True, id="a class"),
+        pytest.param("count", "no such text", False, id="a text"),
+        pytest.param("count", "why?", False, id="a question"),
+        pytest.param("count", r"\sqrt{", False, id="LaTeX"),
+        pytest.param("count", "let us", False, id="a text that occurs"),
+    ],
+)
+def test_a_text_that_looks_like_an_expression_has_a_hint(
+    tmp_path: Path, command: str, text: str, has_hint: bool
+) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", TEXTS)
+    done = invoke(command, "-e", text, "--index", f"scan:{path}")
+    hint = f"0 occurrences of the exact text {text}; for regular expressions use --regex"
+    assert (done.code, hint in done.stderr) == (0, has_hint)
+    other = invoke(command, "-e", "colou?rx", "--index", f"scan:{path}", "--regex")
+    assert (other.code, "for regular expressions" in other.stderr) == (0, False)
+
+
+# ripgrep's word characters are those of these texts, and its matches are within a line.
+WORDS = ["let", "us", "user", "é", "let_us", "Us", "colour", "aa", "\\frac{", "x", "usé", "中"]
+SEPARATORS = [" ", "", ".", "\n", "-", " (", "\t"]
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="needs ripgrep (rg), the other program")
+@pytest.mark.parametrize("seed", range(3))
+def test_counts_are_those_of_ripgrep(tmp_path: Path, seed: int) -> None:
+    draw = random.Random(seed)
+    text = "".join(draw.choice(WORDS) + draw.choice(SEPARATORS) for _ in range(5000))
+    path = tmp_path / "c.txt"
+    path.write_text(text)
+    cases: list[tuple[list[str], dict[str, Any], list[str]]] = [
+        (["-F", "-w"], {"whole_words": True}, ["let us", "us", "é", "中", "colour", "let", "x"]),
+        (["-F"], {}, ["let us", "us", "\\frac{"]),
+        (["-w"], {"regex": True, "whole_words": True}, ["us", "let.us", "[uU]s"]),
+        (
+            [],
+            {"regex": True},
+            ["colou?r", "(?i)us", "let[ .-]us", "é|中", "[a-z]us", "^let", "(u)s"],
+        ),
+    ]
+    for flags, options, queries in cases:
+        # `^` is the beginning of a document, and of a line in ripgrep.
+        asked = [f"(?m){query}" if options.get("regex") else query for query in queries]
+        rows = ngramscan.count(literal=asked, index=f"scan:{path}", workers=1, **options)
+        for query, occurrences in zip(queries, rows["occurrences"], strict=True):
+            command = ["rg", "--no-config", "--count-matches", *flags, "-e", query, str(path)]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            assert (query, occurrences) == (query, int(done.stdout or 0))
+            assert occurrences > 0
