@@ -25,7 +25,7 @@ class Occurrence(NamedTuple):
 def find_occurrences(query: str, text: bytes, rule: MatchRule) -> list[Occurrence]:
     """Return the occurrences of a query in a text, by rising start.
 
-    White space at the ends of a query is no part of an occurrence where any white space matches.
+    Where any white space matches, an occurrence excludes white space at the ends of the query.
     """
     if rule.is_regex:
         places = find_expression(query, text, rule.ignore_case, rule.whole_words)

@@ -1,4 +1,4 @@
-"""What counts as an occurrence of a query: exact text, whole words, any white space, any case."""
+"""Rules by which a query occurs in a text: exactly, as whole words, with any space or case."""
 
 from __future__ import annotations
 

@@ -80,8 +80,11 @@ def spaced_engine(
     """
     if engine is None and len(literals) < MANY:
         expressions = [_hyperscan_expression(literal) for literal in literals]
-        if found := hyperscan_expression_engine(expressions, ignore_case):
-            return whole_word_engine(found, _SpacedWords(literals)) if whole_words else found
+        hyperscan = hyperscan_expression_engine(expressions, ignore_case)
+        if hyperscan is not None and whole_words:
+            return whole_word_engine(hyperscan, _SpacedWords(literals))
+        if hyperscan is not None:
+            return hyperscan
     spaced = [single_spaced(literal) for literal in literals]
     engine = engine or compile_engine(spaced, ignore_case)
     return _in_spaced_texts(

@@ -132,9 +132,7 @@ def test_totals_of_methods_are_right_or_unknown(tmp_path: Path, rule: MatchRule)
         assert values[method, "documents"]["value"] == expected
     ngramscan.count(patterns, index=f"scan:{path}", workers=1, totals=totals, **options_of(rule))
     rows = [json.loads(line) for line in totals.read_text().splitlines()]
-    unions = [
-        row for row in rows if row["statistic"] in {"union_of_occurrences", "ratio_of_unions"}
-    ]
+    unions = [row for row in rows if row["statistic"] in OF_UNIONS]
     is_known = rule in {RULES[0], RULES[3]}
     assert {row["value"] is not None for row in unions} == {is_known}
     if not is_known:
