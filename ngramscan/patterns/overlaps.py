@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, permutations
 
+from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.patterns.model import Query, scopes
 
 
@@ -55,22 +56,37 @@ def plan_union(texts: Iterable[str]) -> tuple[list[str], list[str]]:
     return independent, list(dict.fromkeys(merged))
 
 
-def merged_of_unions(queries: Sequence[Query]) -> list[str]:
+def compared(text: str, rule: MatchRule) -> str:
+    """Return a text as it is compared with others by a rule: texts that are alike count alike."""
+    return text.encode().lower().decode() if rule.ignore_case else text
+
+
+def merged_of_unions(queries: Sequence[Query], rule: MatchRule = EXACT) -> list[str]:
     """Return the strings whose counts the unions need in addition to the queries.
 
     A union of one kind may need more, since a query and one that contains it may differ in kind.
     """
+    if not rule.has_overlaps:
+        return []
     merged: dict[str, None] = {}
     for total in scopes(queries):
         for scope in (total, *total.by_kind):
-            merged |= dict.fromkeys(plan_union(scope.texts)[1])
-    counted = {query.text for query in queries}
+            merged |= dict.fromkeys(plan_union(compared(text, rule) for text in scope.texts)[1])
+    counted = {compared(query.text, rule) for query in queries}
     return [text for text in merged if text not in counted]
 
 
-def union_of_occurrences(texts: Iterable[str], occurrences: Mapping[str, int]) -> int | None:
-    """Return the occurrences of some queries, each place once; None if a count is missing."""
-    independent, merged = plan_union(texts)
+def union_of_occurrences(
+    texts: Iterable[str], occurrences: Mapping[str, int], rule: MatchRule = EXACT
+) -> int | None:
+    """Return the occurrences of some queries, each place once.
+
+    None if a count is missing, or if overlaps are no strings by the rule of the counts.
+    """
+    if not rule.has_overlaps:
+        return None
+    independent, merged = plan_union(compared(text, rule) for text in texts)
+    occurrences = {compared(text, rule): number for text, number in occurrences.items()}
     if not occurrences.keys() >= {*independent, *merged}:
         return None
     return sum(occurrences[text] for text in independent) - sum(

@@ -161,7 +161,7 @@ def run_count(
     occurrences needs them, where the rule by which the indexes count has such strings. Without
     `count_anyway`, patterns that tokens can't count fail.
     """
-    texts = texts_of(queries, for_totals and rule.has_overlaps)
+    texts = texts_of(queries, for_totals, rule)
     forms = {} if rule.is_regex else forms_of(queries)
     result = CountResult(list(queries), rule=rule)
     # Calling `counts` starts the requests of a hosted index: call all, then collect.
@@ -196,10 +196,10 @@ def run_count(
     return result
 
 
-def texts_of(queries: Sequence[Query], for_totals: bool) -> list[str]:
+def texts_of(queries: Sequence[Query], for_totals: bool, rule: MatchRule = EXACT) -> list[str]:
     """Return the texts to count, each once."""
     texts = list(dict.fromkeys(query.text for query in queries))
-    return texts + merged_of_unions(queries) if for_totals else texts
+    return texts + merged_of_unions(queries, rule) if for_totals else texts
 
 
 def forms_of(queries: Sequence[Query]) -> dict[str, tuple[str, NormalForm]]:

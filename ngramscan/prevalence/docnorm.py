@@ -206,7 +206,7 @@ def _read(
     result: DocnormResult, index: ReadIndex, queries: Sequence[Query], rule: MatchRule
 ) -> None:
     texts = list(dict.fromkeys(query.text for query in queries))
-    merged = merged_of_unions(queries) if rule.has_overlaps else []
+    merged = merged_of_unions(queries, rule)
     of_scopes = [(scope, union_of(scope, rule)) for scope in scopes(queries)]
     unions = list(dict.fromkeys(union for _, union in of_scopes))
     try:

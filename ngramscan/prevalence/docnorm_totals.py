@@ -98,10 +98,9 @@ def make_totals(
         unknown = _unknown_total(index, scope, "documents", note=note)
         union = None
         if index.unit == "bytes":
-            missing = NO_OVERLAP_STRINGS
-            if rule.has_overlaps:
-                union = union_of_occurrences(scope.texts, occurrences)
-                missing = "" if union is not None else "a count is missing"
+            union = union_of_occurrences(scope.texts, occurrences, rule)
+            reason = "a count is missing" if rule.has_overlaps else NO_OVERLAP_STRINGS
+            missing = "" if union is not None else reason
             totals.append(
                 replace(unknown, statistic="union_of_occurrences", value=union, note=missing)
             )

@@ -211,7 +211,7 @@ def _list(scope: Scope, occurrences: dict[str, int], rule: MatchRule) -> _List:
     for query in scope.queries:
         counts[query.pattern.text] += occurrences.get(query.text, 0)
     missing = sum(query.text not in occurrences for query in scope.queries)
-    union = union_of_occurrences(scope.texts, occurrences) if rule.has_overlaps else None
+    union = union_of_occurrences(scope.texts, occurrences, rule)
     no_union = _NO_OVERLAP if rule.has_overlaps else NO_OVERLAP_STRINGS
     return _List(scope, counts, union, "" if union is not None else no_union, missing)
 

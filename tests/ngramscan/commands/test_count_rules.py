@@ -142,6 +142,28 @@ def test_totals_of_methods_are_right_or_unknown(tmp_path: Path, rule: MatchRule)
         assert not any(row["statistic"] == "nested_patterns" for row in rows)
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pytest.param(("let us", "Let us"), id="alike"),
+        pytest.param(("Let us go", "US"), id="one within the other"),
+    ],
+)
+def test_patterns_that_differ_in_case_count_once_where_it_is_ignored(
+    tmp_path: Path, texts: tuple[str, str]
+) -> None:
+    path, patterns = corpus_files.write(tmp_path, "c.jsonl", TEXTS), tmp_path / "cases.json"
+    entries = [{"method": "A", "tier": "T1", "kind": "narrative", "text": text} for text in texts]
+    patterns.write_text(json.dumps({"name": "cases", "patterns": entries}))
+    totals, rule = tmp_path / "totals.jsonl", MatchRule(ignore_case=True)
+    ((shortest, _),) = match_oracle.tally([min(texts, key=len)], TEXTS, rule)
+    for command in (ngramscan.count, ngramscan.docnorm):
+        command(patterns, index=f"scan:{path}", workers=1, totals=totals, ignore_case=True)
+        rows = [json.loads(line) for line in totals.read_text().splitlines()]
+        unions = [row["value"] for row in rows if row["statistic"] == "union_of_occurrences"]
+        assert unions == [shortest]
+
+
 def test_a_table_says_why_occurrences_of_a_method_are_unknown(tmp_path: Path) -> None:
     path, patterns = corpus_files.write(tmp_path, "c.jsonl", TEXTS), tmp_path / "nested.yaml"
     patterns.write_text(SET)
