@@ -35,13 +35,14 @@ ROW_TYPES = (
     RowType("ngramscan", "docnorm --drawn", "prevalence/draws.py", "DrawRow"),
     RowType(
         "ngramscan",
-        "count, docnorm, contexts, contaminate, trace --dry-run",
+        "count, docnorm, contexts, sources, contaminate, trace --dry-run",
         "prevalence/plan.py",
         "PlanRow",
     ),
     RowType(
         "ngramscan", "contexts, contaminate --contexts", "prevalence/contexts.py", "ContextRow"
     ),
+    RowType("ngramscan", "sources", "prevalence/sources.py", "SourceRow"),
     RowType("ngramscan", "contaminate", "prevalence/contamination/contaminate.py", "EntryRow"),
     RowType("ngramscan", "contaminate --shares", "prevalence/contamination/shares.py", "ShareRow"),
     RowType(

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ngramscan.commands.keyness import keyness
     from ngramscan.commands.patterns import patterns_list, patterns_show
     from ngramscan.commands.report import report
+    from ngramscan.commands.sources import sources
     from ngramscan.commands.strategies import strategies
     from ngramscan.commands.tiers import tiers
     from ngramscan.commands.trace import trace
@@ -36,7 +37,8 @@ __version__ = "0.3.0"
 __all__ = ["IncompleteError", "InputError", "NgramscanError", "RemoteError"]
 __all__ += ["blend", "contaminate", "contexts", "count", "docnorm", "index_add", "index_build"]
 __all__ += ["index_info", "index_list", "index_verify", "journal_clear", "journal_info"]
-__all__ += ["keyness", "patterns_list", "patterns_show", "report", "strategies", "tiers", "trace"]
+__all__ += ["keyness", "patterns_list", "patterns_show", "report", "sources", "strategies", "tiers"]
+__all__ += ["trace"]
 
 
 def __getattr__(name: str) -> Any:

@@ -14,10 +14,10 @@ from ngramscan.reporting.terminal import Commands
 main = Commands(
     "ngramscan.commands.{}",
     [
-        *("count", "docnorm", "contexts", "contaminate", "trace"),
+        *("count", "docnorm", "contexts", "sources", "contaminate", "trace"),
         *("blend", "tiers", "keyness", "strategies", "report", "serve"),
     ],
-    keeping=["count", "docnorm", "contexts", "contaminate", "trace"],
+    keeping=["count", "docnorm", "contexts", "sources", "contaminate", "trace"],
     completions="ngramscan.cli",
     name="ngramscan",
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -68,6 +68,7 @@ CHOOSING_TEXTS = frozenset(
         "answer_field",
         "answer_within",
         "benchmark",
+        "by",
         "case_variants",
         "context",
         "control",
@@ -178,6 +179,7 @@ SHOWING = frozenset(
         "output",
         "show_all",
         "sort",
+        "top",
         "wide",
     }
 )

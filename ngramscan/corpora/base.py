@@ -140,6 +140,8 @@ class ReadOptions:
     """Read the source of each document, also where none is excluded; set by us, not by users."""
     with_fields: bool = False
     """Read the other fields of JSON lines too; set by us, not by users."""
+    field_names: tuple[str, ...] = ()
+    """Fields or columns of documents to read besides their text; set by us, not by users."""
 
     @property
     def needs_sources(self) -> bool:
@@ -172,7 +174,11 @@ class Batch:
     skipped: Mapping[str, int] = field(default_factory=dict)
     """Lines, records, files or bytes that were skipped, by what is wrong with them."""
     fields: Sequence[dict[str, Any]] = ()
-    """The other fields of each JSON line if requested; else empty."""
+    """The other fields of each JSON line if requested, of other formats the `field_names` that they
+    have; else empty."""
+    field_names: Sequence[str] = ()
+    """The names of all columns besides the text, or of the headers that are read, where fields are
+    requested; of JSON lines, each document has its own."""
     lines_read: int = 0
     """Lines of the piece up to the end of this batch; 0 if its records are not lines."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import compress, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, ReadOptions
 from ngramscan.corpora.text_fields import NoTextError, TextField, parse_text_field
@@ -23,11 +23,15 @@ class TextColumns:
         self._skips_null = options.skip_null
         self._text = _text_column(schema, path, self._field)
         self._is_nested = _is_nested(schema.field(self._text).type)
-        self.names = [self._text]
-        """The columns to read: the text, and the source if it is needed."""
+        others = [name for name in schema.names if name != self._text]
+        self._source = ""
         if options.needs_sources:
-            sources = (name for name in SOURCE_FIELDS if name in schema.names)
-            self.names += [name for name in sources if name != self._text][:1]
+            self._source = next((name for name in SOURCE_FIELDS if name in others), "")
+        self._fields = [name for name in options.field_names if others.count(name) == 1]
+        self._field_names = others if options.field_names else []
+        read_names = [self._text, *([self._source] if self._source else []), *self._fields]
+        self.names = list(dict.fromkeys(read_names))
+        """The columns to read: the text, and the source and fields if they are needed."""
 
     def batch(self, rows: pa.RecordBatch, row: int, consumed: int) -> Batch:
         """Return the documents of some rows, with `row` rows before them."""
@@ -36,18 +40,30 @@ class TextColumns:
         numbers = range(row + 1, row + rows.num_rows + 1)
         texts = self._nested_texts(column, row) if self._is_nested else self._texts(column, row)
         sources: list[str] = []
-        if len(self.names) > 1:
-            values = rows.column(names.index(self.names[1])).to_pylist()
+        if self._source:
+            values = rows.column(names.index(self._source)).to_pylist()
             sources = ["" if value is None else str(value) for value in values]
+        fields: list[dict[str, Any]] = []
+        if self._field_names:
+            fields = rows.select(self._fields).to_pylist() or [{} for _ in range(rows.num_rows)]
         present = [text for text in texts if text is not None]
         if len(present) == len(texts):
-            return Batch(present, numbers, consumed, sources)
+            return Batch(
+                texts=present,
+                records=numbers,
+                consumed=consumed,
+                sources=sources,
+                fields=fields,
+                field_names=self._field_names,
+            )
         is_present = [text is not None for text in texts]
         return Batch(
             texts=present,
             records=list(compress(numbers, is_present)),
             consumed=consumed,
             sources=list(compress(sources, is_present)),
+            fields=list(compress(fields, is_present)),
+            field_names=self._field_names,
             skipped={"null": len(texts) - len(present)},
         )
 

@@ -202,7 +202,7 @@ class _Parser:
 
     def parse(self, block: bytearray, consumed: int) -> Batch:
         """Return the documents of some lines; `lines_read` stops before a line that is wrong."""
-        if not (self._options.needs_sources or self._options.with_fields):
+        if not (self._options.needs_sources or self._records.reads_fields):
             n_lines = _count_newlines(block) + (not block.endswith(b"\n"))
             texts = []
             with suppress(ValueError, RecursionError):
@@ -260,7 +260,7 @@ class _Documents:
             consumed=consumed,
             sources=self._sources,
             skipped=self._skipped,
-            fields=self._fields if self._records.options.with_fields else [],
+            fields=self._fields if self._records.reads_fields else [],
             lines_read=lines_read,
         )
 
@@ -271,6 +271,7 @@ class _Records:
     def __init__(self, options: ReadOptions) -> None:
         self.options = options
         self._field = parse_text_field(options.text_field)
+        self.reads_fields = options.with_fields or bool(options.field_names)
 
     def may_skip(self, error: NoTextError) -> bool:
         """Tell whether a record that has no text may be left out."""

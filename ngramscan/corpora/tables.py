@@ -81,6 +81,13 @@ class _NeededColumns:
         self._path, self._width, self._text = path, len(header), header.index(name)
         sources = (header.index(each) for each in SOURCE_FIELDS if each in header)
         self._source = next(sources, None) if options.needs_sources else None
+        self._fields = {
+            name: header.index(name)
+            for name in options.field_names
+            if name != options.text_field and header.count(name) == 1
+        }
+        self._field_names = [name for name in header if name != options.text_field]
+        self._reads_fields = bool(options.field_names)
 
     def batch(self, rows: Sequence[Sequence[str]], before: int, consumed: int) -> Batch:
         """Return the documents of some rows; `before` is the number of rows before them."""
@@ -93,7 +100,12 @@ class _NeededColumns:
             records=range(before + 1, before + len(rows) + 1),
             consumed=consumed,
             sources=[] if self._source is None else [row[self._source] for row in rows],
+            fields=[self._fields_of(row) for row in rows] if self._reads_fields else (),
+            field_names=self._field_names if self._reads_fields else (),
         )
+
+    def _fields_of(self, row: Sequence[str]) -> dict[str, str]:
+        return {name: row[number] for name, number in self._fields.items()}
 
 
 CSV = CorpusFormat(

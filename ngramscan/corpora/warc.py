@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from ngramscan.corpora.base import Batch, CorpusFormat, Piece, ReadOptions
 from ngramscan.corpora.streams import ChunkStream, read_chunks
@@ -30,14 +30,14 @@ def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """
     skipped, others = Counter[str](), Counter[str]()
     stream = ChunkStream(read_chunks(piece.file, skipped))
-    pending: list[tuple[bytes, str]] = []
+    pending: list[_WarcDocument] = []
     n_records = 0
     documents = _documents(stream, piece.file.path, options.most_text_bytes, others)
     try:
         for n_records, document in enumerate(documents, 1):
             pending.append(document)
             if len(pending) == _RECORDS_PER_BATCH:
-                yield _batch(pending, n_records, stream)
+                yield _batch(pending, n_records, stream, options)
                 pending = []
     except CorpusError as error:
         place = f"{piece.file.path}: record {n_records + 1} or after"
@@ -47,7 +47,7 @@ def read_warc(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         raise CorpusError(piece.file.path, _no_text(others))
     if others:
         skipped["records without text"] = others.total()
-    yield replace(_batch(pending, n_records, stream), skipped=skipped)
+    yield replace(_batch(pending, n_records, stream, options), skipped=skipped)
 
 
 def _no_text(others: Counter[str]) -> str:
@@ -59,15 +59,36 @@ def _no_text(others: Counter[str]) -> str:
     return f"{problem}; {cure}"
 
 
-def _batch(documents: list[tuple[bytes, str]], n_records: int, stream: ChunkStream) -> Batch:
-    records = range(n_records - len(documents) + 1, n_records + 1)
-    texts, sources = [text for text, _ in documents], [source for _, source in documents]
-    return Batch(texts, records, stream.taken(), sources)
+class _WarcDocument(NamedTuple):
+    """A text, and what the header of its record says."""
+
+    text: bytes
+    source: str
+    """Its WARC-Target-URI, or empty."""
+    date: str
+    """Its WARC-Date, or empty."""
+
+
+def _batch(
+    documents: list[_WarcDocument], n_records: int, stream: ChunkStream, options: ReadOptions
+) -> Batch:
+    batch = Batch(
+        texts=[document.text for document in documents],
+        records=range(n_records - len(documents) + 1, n_records + 1),
+        consumed=stream.taken(),
+        sources=[document.source for document in documents],
+    )
+    if not options.field_names:
+        return batch
+    fields = [
+        {"WARC-Target-URI": document.source, "WARC-Date": document.date} for document in documents
+    ]
+    return replace(batch, fields=fields, field_names=["WARC-Target-URI", "WARC-Date"])
 
 
 def _documents(
     stream: ChunkStream, path: str, most: int, others: Counter[str]
-) -> Iterator[tuple[bytes, str]]:
+) -> Iterator[_WarcDocument]:
     from fastwarc.warc import ArchiveIterator, WarcRecordType
 
     try:
@@ -83,7 +104,7 @@ def _documents(
                 problem = f"{came} of {record.content_length} bytes of {source or 'a record'} came"
                 raise CorpusError(path, f"the file is truncated: {problem}")
             if is_text:
-                yield text, source
+                yield _WarcDocument(text, source, record.headers.get("WARC-Date") or "")
             else:
                 others[record.headers.get("WARC-Type") or "unnamed"] += 1
     except OSError as error:

@@ -179,6 +179,32 @@ class DocumentCounts:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceCount:
+    """The documents of one source, and how often each query occurs in them."""
+
+    value: str | None
+    """The value of the field that names the source; None: documents without it."""
+    documents: int
+    """All documents of the source."""
+    bytes: int
+    """Bytes of text of all these documents, in UTF-8."""
+    occurrences: dict[int, int]
+    """By the number of a query, of those that occur."""
+    documents_with_query: dict[int, int]
+    """Documents with at least one occurrence, of the same queries."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceCounts:
+    """The counts of an index that reads its documents, by source."""
+
+    sources: list[SourceCount]
+    field_names: list[str]
+    """Fields that the metadata have, some of them if they are many."""
+    notes: list[Note]
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """An estimate of the work that some questions to an index take."""
 
@@ -288,6 +314,25 @@ class ReadsDocuments(Protocol):
         self, queries: Sequence[str], unions: Sequence[Sequence[str]]
     ) -> DocumentCounts:
         """Count queries, which are unique, and documents with at least one query of each union."""
+
+
+@runtime_checkable
+class CountsBySource(Protocol):
+    """An index that counts by the sources of its documents while it reads them."""
+
+    def source_counts(self, queries: Sequence[str], by: str) -> SourceCounts:
+        """Count queries, which are unique, in the documents of each source.
+
+        `by` names the source; see `corpora.document_fields`.
+        """
+
+
+@runtime_checkable
+class ReadsMetadata(Protocol):
+    """An index that returns the metadata of many documents fast."""
+
+    def metadata_of(self, documents: npt.NDArray[np.int64]) -> list[str]:
+        """Return the metadata of documents by their numbers, each a JSON object or empty."""
 
 
 @runtime_checkable

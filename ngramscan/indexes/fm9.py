@@ -32,6 +32,7 @@ from ngramscan.indexes.base import (
     Occurrences,
     Place,
     QueryCount,
+    ReadsMetadata,
     Segment,
     Unit,
     Window,
@@ -182,7 +183,7 @@ class Fm9Index:
         )
 
 
-class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes):
+class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes, ReadsMetadata):
     """An index whose files are on this machine: an occurrence is placed in 30 µs or so."""
 
     def __init__(
@@ -215,6 +216,22 @@ class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes):
         self._compile()
         self._progress.expect(located.occurrences, "occurrences")
         return np.concatenate([np.zeros(0, np.int64), *map(self._holding, located.segments)])
+
+    def metadata_of(self, documents: Integers) -> list[str]:
+        """Return the metadata of documents, numbered over all shards, in their order."""
+        lines: list[str] = [""] * len(documents)
+        shards = np.searchsorted(self._first_documents, documents, side="right") - 1
+        for number in np.unique(shards).tolist():
+            places = np.flatnonzero(shards == number)
+            inside = (documents[places] - self._first_documents[number]).tolist()
+            metadata = self._local[number].metadata(inside)
+            for place, document, line in zip(places.tolist(), inside, metadata, strict=True):
+                if not is_object(line):
+                    where = f"{self.name}, document {self._first_documents[number] + document}"
+                    problem = f"its metadata is not a JSON object: {line[:50]!r}"
+                    raise IndexFormatError(where, problem)
+                lines[place] = line.decode()
+        return lines
 
     def _holding(self, segment: Segment) -> Integers:
         shard, documents = self._local[segment.shard], np.zeros(segment.occurrences, np.int64)

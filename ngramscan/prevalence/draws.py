@@ -109,6 +109,8 @@ class Seen(NamedTuple):
     shares: dict[Texts, DocumentShare]
     """By the texts whose occurrences are looked for; empty: nothing was looked for."""
     row: DrawRow | None
+    metadata: str = ""
+    """A JSON object, or empty; of byte-level indexes alone."""
 
 
 Owners = Mapping[Any, str]
@@ -291,7 +293,8 @@ def _look_at(
         texts: document_share(window, owners, reach, options.estimator)
         for texts, owners in unions.items()
     }
-    return Seen(window.document, is_truncated, shares, row)
+    metadata = window.metadata if isinstance(window, Window) else ""
+    return Seen(window.document, is_truncated, shares, row, metadata)
 
 
 def _is_at(window: Window | TokenWindow, owners: Owners) -> bool:

@@ -28,6 +28,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.proportions import clopper_pearson
 
 DRAWS_FOR_VARIANCE = 30
 """With fewer draws, the largest possible variance is used in place of their own."""
@@ -186,7 +187,7 @@ def _limits(
     """Return the limits of the sum of the means of n draws."""
     effective = n / _finite_population(n, occurrences)
     p = sum(mean for mean, _ in parts)
-    low, high = _clopper_pearson(p, effective, level)
+    low, high = clopper_pearson(p, effective, level)
     if n < DRAWS_FOR_VARIANCE:
         return low, high
     below = above = 0.0
@@ -195,7 +196,7 @@ def _limits(
         if added_draw:
             variance = variance * (n - 1) / n + (1 - mean) ** 2 / (n + 1)
         worth = effective * _efficiency(mean, variance, n, level)
-        part_low, part_high = _clopper_pearson(mean, worth, level)
+        part_low, part_high = clopper_pearson(mean, worth, level)
         below = math.hypot(below, mean - part_low)
         above = math.hypot(above, part_high - mean)
     # The guaranteed interval is valid for any shares, so no interval needs to be wider.
@@ -210,17 +211,6 @@ def _efficiency(mean: float, variance: float, n: int, level: float) -> float:
 
     tail = (1 + level) / 2
     return max(1.0, mean * (1 - mean) / variance * float(ndtri(tail) / stdtrit(n - 1, tail)) ** 2)
-
-
-def _clopper_pearson(p: float, n: float, level: float) -> tuple[float, float]:
-    if math.isinf(n):
-        return p, p
-    from scipy.special import betaincinv
-
-    hits, tail = p * n, (1 - level) / 2
-    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
-    return low, high
 
 
 # Documents and ratios

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ngramscan.indexes.base import FindsSpans, Index, Locates
+from ngramscan.indexes.base import CountsBySource, FindsSpans, Index, Locates, ReadsMetadata
 from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.patterns.model import Query
 from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, queries_of_forms
@@ -14,6 +14,7 @@ from ngramscan.prevalence.contexts import bytes_of
 from ngramscan.prevalence.count import collect_replies, forms_of, texts_asked
 from ngramscan.prevalence.draws import DocnormOptions
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
+from ngramscan.prevalence.sources import SourcesOptions, refuse_tokens
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions
 
@@ -74,6 +75,24 @@ def plan_contexts(
     """Return the cost of n occurrences of each text, with `width` characters on each side."""
     texts = list(dict.fromkeys(query.text for query in queries))
     return make_plan(len(queries), texts, n * len(texts), bytes_of(width), indexes)
+
+
+def plan_sources(
+    queries: Sequence[Query], indexes: Sequence[Index], options: SourcesOptions
+) -> list[PlanRow]:
+    """Return the cost of sources: a window per draw of each text that is not looked up whole."""
+    refuse_tokens(indexes)
+    texts, plan = list(dict.fromkeys(query.text for query in queries)), list[PlanRow]()
+    for index in indexes:
+        drawn_texts = texts
+        if isinstance(index, ReadsMetadata):
+            drawn_texts = _drawn_texts(index, texts, options.docnorm)
+        windows, context = options.draws * len(drawn_texts), options.docnorm.context
+        (row,) = make_plan(len(queries), texts, windows, context, [index])
+        if isinstance(index, CountsBySource):  # the corpus is read once, and no window is shown
+            row = replace(row, bytes=index.cost(texts, 0, 0).bytes)
+        plan.append(row)
+    return plan
 
 
 def plan_contaminate(

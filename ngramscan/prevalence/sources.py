@@ -1,43 +1,440 @@
-"""Where a document comes from, by its metadata."""
+"""Patterns × indexes → the shares of each source among the occurrences and documents.
+
+A scan counts all sources in one pass. A local index with metadata looks up the documents of all
+occurrences, where they are few. Elsewhere occurrences are drawn at random, and the metadata of
+their documents are read: `source_shares` has the limits.
+"""
 
 from __future__ import annotations
 
-import json
-import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
-from ngramscan.progress import visible
+import numpy as np
 
-_NAMES = ("url", "source", "id", "path")
-"""Fields of metadata that tell the source of a document, the most telling one first."""
-_LONGEST_LINK = 2000
+from ngramscan.corpora.document_fields import field_names_of, source_value
+from ngramscan.errors import InputError, NgramscanError, some_of
+from ngramscan.indexes.base import (
+    CountsBySource,
+    Index,
+    IndexSize,
+    Locates,
+    Occurrences,
+    QueryFailure,
+    ReadsMetadata,
+    SourceCount,
+)
+from ngramscan.messages import OptionUse
+from ngramscan.patterns.model import Query
+from ngramscan.prevalence.count import collect_replies, shared_notes
+from ngramscan.prevalence.draws import (
+    DRAWS,
+    EXACT_UP_TO,
+    DocnormOptions,
+    LocatedQuery,
+    Seen,
+    draw_occurrences,
+)
+from ngramscan.prevalence.metadata import document_fields
+from ngramscan.prevalence.source_shares import (
+    DRAWS_FOR_A_LOWER_LIMIT,
+    LEVEL,
+    SourceDraw,
+    SourceShare,
+    estimate_source_shares,
+    exact_share,
+    exact_source_shares,
+)
+from ngramscan.rows import Label, Note, Plot, Share, join_notes, row_kind
+from ngramscan.statistics.estimates import Estimate
+
+MISSING = "(none)"
+"""The name of the documents without the field."""
+_TOGETHER = Note("the limits hold for all values of a phrase together", "general")
+_HIDDEN = Note("documents: unknown, as parts of them are hidden", "query")
 
 
-def read_metadata(metadata: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the metadata of a document, and the metadata of its source within; may be empty."""
+@row_kind(
+    "sources",
+    "Sources of occurrences",
+    Plot(
+        "occurrence_share",
+        panel=("index", "query"),
+        label=("value",),
+        scale="share",
+    ),
+    key=("all_occurrences", "document_share"),
+    may_lack=(
+        "method",
+        "tier",
+        "kind",
+        "document_share",
+        "document_share_low",
+        "document_share_high",
+    ),
+)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceRow:
+    """The share of one source among the occurrences of a query in one index."""
+
+    index: Label
+    unit: Label
+    """`bytes`: occurrences of the string."""
+    method: Label | None
+    """None, like the next two: a literal that was given alone, outside a pattern set."""
+    tier: Label | None
+    kind: Label | None
+    pattern: Label
+    query: Label
+    """The string whose occurrences were counted or drawn."""
+    by: Label
+    """The field of the metadata that names the source, `url-host` or `year`."""
+    value: Label
+    """The source; `(none)`: documents without the field."""
+    is_missing: bool
+    """The documents have no such field, or an empty one."""
+    occurrences: int
+    """In the documents of the source; from draws, the rounded estimate."""
+    all_occurrences: int
+    """In the whole index."""
+    documents: int | None
+    """Documents of the source with the query; None: they depend on hidden parts of documents."""
+    occurrence_share: Share
+    """Of the occurrences in the whole index."""
+    occurrence_share_low: Share
+    occurrence_share_high: Share
+    document_share: Share | None
+    """Of the documents with the query in the whole index; None: see `documents`."""
+    document_share_low: Share | None
+    document_share_high: Share | None
+    source_documents: int | None = None
+    """All documents of the source; None, like the next two: the index was not read whole."""
+    source_bytes: int | None = None
+    """Bytes of their texts, in UTF-8."""
+    per_gigabyte: float | None = None
+    """Occurrences per gigabyte (10⁹ bytes) of the source's text."""
+    draws: int | None = None
+    """Occurrences of the query that were drawn, in all sources; None: all were looked up."""
+    estimated: bool = False
+    """From draws: the numbers are rounded estimates."""
+    level: float = LEVEL
+    """Confidence level of the limits of all values together; exact shares have limits too, without
+    any width."""
+    seed: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesOptions:
+    """How sources are looked up: the options of the command, which describes them."""
+
+    by: str
+    draws: int = DRAWS
+    seed: int = 1
+    exact_up_to: int = EXACT_UP_TO
+
+    @property
+    def docnorm(self) -> DocnormOptions:
+        """How occurrences are drawn."""
+        return DocnormOptions(draws=self.draws, seed=self.seed, exact_up_to=self.exact_up_to)
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesResult:
+    """The sources of some queries in some indexes."""
+
+    rows: list[SourceRow] = field(default_factory=list)
+    """By index and query, those with most occurrences first."""
+    missing: list[QueryFailure] = field(default_factory=list)
+    absent: list[tuple[str, str]] = field(default_factory=list)
+    """Index and query where the query does not occur: there is no source."""
+    sizes: dict[str, IndexSize] = field(default_factory=dict)
+    notes: dict[str, list[Note]] = field(default_factory=dict)
+    """Per index, the notes of its rows that are not about a single query."""
+
+
+def run_sources(
+    queries: Sequence[Query], indexes: Sequence[Index], options: SourcesOptions
+) -> SourcesResult:
+    """Count or estimate the occurrences and documents of some queries by source, in each index.
+
+    Queries that fail are in `missing`. An InputError says that no document of an index has the
+    field, and which fields there are.
+    """
+    refuse_tokens(indexes)
+    texts = list(dict.fromkeys(query.text for query in queries))
+    # All services are asked at the same time; corpora are read one after the other.
+    lookups = {
+        index.name: index.find(texts) for index in indexes if not isinstance(index, CountsBySource)
+    }
+    result = SourcesResult()
+    for index in indexes:
+        if isinstance(index, CountsBySource):
+            _add_counted(result, index, queries, options.by)
+        else:
+            located, errors = collect_replies(lookups[index.name], texts)
+            result.missing.extend(
+                QueryFailure(index.name, text, error) for text, error in errors.items()
+            )
+            _add_located(result, index, queries, located, options)
+        result.sizes[index.name] = index.size()
+    return result
+
+
+def refuse_tokens(indexes: Sequence[Index]) -> None:
+    """Raise an InputError for a token-level index: its n-grams are not all occurrences."""
+    for index in indexes:
+        if index.unit == "tokens":
+            problem = "it finds n-grams of tokens, not all occurrences; give a byte-level index"
+            raise InputError(OptionUse("index", index.name), problem)
+
+
+# An index that reads its documents
+
+
+def _add_counted(result: SourcesResult, index: Any, queries: Sequence[Query], by: str) -> None:
+    texts = list(dict.fromkeys(query.text for query in queries))
     try:
-        loaded = json.loads(metadata) if metadata else {}
-    except (ValueError, RecursionError):
-        loaded = {}
-    outer = loaded if isinstance(loaded, dict) else {}
-    inner = outer.get("metadata")
-    return outer, inner if isinstance(inner, dict) else {}
+        counts = index.source_counts(texts, by)
+    except NgramscanError as error:
+        if error.exit_code == InputError.exit_code:
+            raise
+        result.missing.extend(QueryFailure(index.name, text, error) for text in texts)
+        return
+    if all(source.value is None for source in counts.sources):
+        raise _no_field(index.name, by, counts.field_names)
+    result.notes[index.name] = list(counts.notes)
+    for query in queries:
+        number = texts.index(query.text)
+        sources = [source for source in counts.sources if number in source.occurrences]
+        if sources:
+            result.rows.extend(_counted_rows(index.name, query, number, sources, by, counts.notes))
+        else:
+            result.absent.append((index.name, query.text))
 
 
-def names_of_source(metadata: str) -> list[str]:
-    """Return what metadata call the source of their document, the most telling first."""
-    outer, inner = read_metadata(metadata)
-    values = [place.get(name) for name in _NAMES for place in (inner, outer)]
-    return [value for value in values if isinstance(value, str) and value]
+def _counted_rows(
+    index: str,
+    query: Query,
+    number: int,
+    sources: Sequence[SourceCount],
+    by: str,
+    notes: Sequence[Note],
+) -> list[SourceRow]:
+    """Return the rows of the sources in which a query occurs."""
+    occurrences = sum(source.occurrences[number] for source in sources)
+    documents = sum(source.documents_with_query[number] for source in sources)
+    rows = [
+        SourceRow(
+            index=index,
+            **_names_of(query, by, source.value),
+            occurrences=source.occurrences[number],
+            all_occurrences=occurrences,
+            documents=source.documents_with_query[number],
+            **_shares_of(
+                exact_share(source.occurrences[number], occurrences),
+                exact_share(source.documents_with_query[number], documents),
+            ),
+            source_documents=source.documents,
+            source_bytes=source.bytes,
+            per_gigabyte=source.occurrences[number] / source.bytes * 1e9,
+            note=join_notes(notes),
+        )
+        for source in sources
+    ]
+    return sorted(rows, key=_by_occurrences)
 
 
-def is_web_address(text: str) -> bool:
-    """Tell whether a text can be linked to: an address of the web, without hidden characters."""
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    begins_well = re.match(r"https?://[^\s/]", text, re.IGNORECASE) is not None
-    is_plain = len(text) < _LONGEST_LINK and visible(text) == text
-    return begins_well and is_plain and parts.scheme in {"http", "https"}
+# An index whose occurrences are looked up, all of them or draws
+
+
+@dataclass(slots=True)
+class _LookedUp:
+    """The sources of some queries in an index, as far as they are known."""
+
+    shares: dict[str, list[SourceShare]] = field(default_factory=dict)
+    """By query."""
+    draws: dict[str, int] = field(default_factory=dict)
+    """How many occurrences of a query were drawn; of others, all were looked up."""
+    fields: list[Mapping[str, Any]] = field(default_factory=list)
+    """The metadata of the documents that were read."""
+    failed: dict[str, NgramscanError] = field(default_factory=dict)
+
+
+def _add_located(
+    result: SourcesResult,
+    index: Index,
+    queries: Sequence[Query],
+    located: Mapping[str, Occurrences],
+    options: SourcesOptions,
+) -> None:
+    looked_up = _look_up(index, [each for each in located.values() if each.occurrences], options)
+    shares = [share for each in looked_up.shares.values() for share in each]
+    if shares and all(share.value is None for share in shares):
+        names = (name for fields in looked_up.fields for name in field_names_of(fields))
+        raise _no_field(index.name, options.by, [*dict.fromkeys(names)])
+    result.missing.extend(
+        QueryFailure(index.name, text, error) for text, error in looked_up.failed.items()
+    )
+    notes = list[Sequence[Note]]()
+    for query in queries:
+        if query.text in located and not located[query.text].occurrences:
+            result.absent.append((index.name, query.text))
+        if query.text in looked_up.shares:
+            rows = _located_rows(index.name, query, located[query.text], looked_up, options)
+            result.rows.extend(row for row, _ in rows)
+            notes += [notes_of_row for _, notes_of_row in rows]
+    result.notes[index.name] = shared_notes(notes)
+
+
+def _look_up(
+    index: Index, located_queries: Sequence[Occurrences], options: SourcesOptions
+) -> _LookedUp:
+    """Look up the sources of all occurrences of a query where they are few, or of draws."""
+    looked_up = _LookedUp()
+    few = [located for located in located_queries if _are_few(index, located, options)]
+    for located in few:
+        try:
+            source_draws, fields_of_query = _all_draws(index, located, options.by)
+        except NgramscanError as error:
+            looked_up.failed[located.query] = error
+        else:
+            looked_up.shares[located.query] = exact_source_shares(source_draws)
+            looked_up.fields += fields_of_query
+    many: list[LocatedQuery] = [located for located in located_queries if located not in few]
+    seen_by_text, failed = draw_occurrences(index, many, [], options.docnorm)
+    looked_up.failed |= failed
+    occurrences = {located.query: located.occurrences for located in many}
+    for text, seen in seen_by_text.items():
+        source_draws, fields_of_query = _source_draws(text, seen, options.by)
+        looked_up.shares[text] = estimate_source_shares(source_draws, occurrences[text])
+        looked_up.draws[text] = len(seen)
+        looked_up.fields += fields_of_query
+    return looked_up
+
+
+def _are_few(index: Index, located: Occurrences, options: SourcesOptions) -> bool:
+    """Tell whether the documents of all occurrences are looked up."""
+    can_look_up = isinstance(index, Locates) and isinstance(index, ReadsMetadata)
+    return can_look_up and located.occurrences <= options.exact_up_to
+
+
+def _all_draws(
+    index: Any, located: Occurrences, by: str
+) -> tuple[list[SourceDraw], list[Mapping[str, Any]]]:
+    """Return all occurrences with their sources, and the fields of their documents."""
+    of_occurrences = index.documents_of(located)
+    documents = np.unique(of_occurrences)
+    fields = [document_fields(line) for line in index.metadata_of(documents)]
+    values = {
+        document: source_value(of_document, by)
+        for document, of_document in zip(documents.tolist(), fields, strict=True)
+    }
+    draws = [
+        SourceDraw(values[document], str(document), None) for document in of_occurrences.tolist()
+    ]
+    return draws, list(fields)
+
+
+def _source_draws(
+    text: str, seen: Sequence[Seen], by: str
+) -> tuple[list[SourceDraw], list[Mapping[str, Any]]]:
+    """Return the draws of a query with their sources, and the fields of their documents."""
+    fields = [document_fields(draw.metadata) for draw in seen]
+    draws = [
+        SourceDraw(source_value(of_document, by), draw.document, draw.shares.get((text,)))
+        for draw, of_document in zip(seen, fields, strict=True)
+    ]
+    return draws, list(fields)
+
+
+def _located_rows(
+    index: str,
+    query: Query,
+    located: Occurrences,
+    looked_up: _LookedUp,
+    options: SourcesOptions,
+) -> list[tuple[SourceRow, list[Note]]]:
+    """Return the rows of a query with their notes, the source with most occurrences first."""
+    occurrences, n_draws = located.occurrences, looked_up.draws.get(query.text)
+    is_estimated = n_draws is not None and n_draws < occurrences
+    rows = list[tuple[SourceRow, list[Note]]]()
+    for share in looked_up.shares[query.text]:
+        notes = [_TOGETHER] if is_estimated else []
+        if share.documents is None:
+            notes.append(_HIDDEN)
+        number = share.documents_with_query
+        row = SourceRow(
+            index=index,
+            **_names_of(query, options.by, share.value),
+            occurrences=round(share.occurrences.value * occurrences),
+            all_occurrences=occurrences,
+            documents=None if number is None else round(number),
+            **_shares_of(share.occurrences, share.documents),
+            draws=n_draws if is_estimated else None,
+            estimated=is_estimated,
+            seed=options.seed if is_estimated else None,
+            note=join_notes(notes),
+        )
+        rows.append((row, notes))
+    return sorted(rows, key=lambda row_and_notes: _by_occurrences(row_and_notes[0]))
+
+
+# Rows
+
+
+def _names_of(query: Query, by: str, value: str | None) -> dict[str, Any]:
+    """Return the fields of a row that name its query and source."""
+    pattern = query.pattern
+    return {
+        "unit": "bytes",
+        "method": pattern.method,
+        "tier": pattern.tier,
+        "kind": pattern.kind,
+        "pattern": pattern.text,
+        "query": query.text,
+        "by": by,
+        "value": MISSING if value is None else value,
+        "is_missing": value is None,
+    }
+
+
+def _shares_of(occurrences: Estimate, documents: Estimate | None) -> dict[str, Any]:
+    """Return the fields of a row that have its shares; the share of documents may be unknown."""
+    return {
+        "occurrence_share": occurrences.value,
+        "occurrence_share_low": occurrences.low,
+        "occurrence_share_high": occurrences.high,
+        "document_share": documents.value if documents else None,
+        "document_share_low": documents.low if documents else None,
+        "document_share_high": documents.high if documents else None,
+    }
+
+
+def _by_occurrences(row: SourceRow) -> tuple[int, str]:
+    return -row.occurrences, row.value
+
+
+def _no_field(index: str, by: str, field_names: Sequence[str]) -> InputError:
+    named = some_of(field_names) if field_names else "none"
+    problem = f"no document of {index} has it; fields of their metadata: {named}"
+    return InputError(OptionUse("by", by), problem)
+
+
+def describe_absent(result: SourcesResult) -> Iterator[str]:
+    """Return a line for each index in which some queries don't occur."""
+    by_index: dict[str, list[str]] = {}
+    for index, text in result.absent:
+        by_index.setdefault(index, []).append(text)
+    for index, texts in by_index.items():
+        yield f"{index} has no occurrence of {some_of([repr(text) for text in texts])}"
+
+
+def describe_limits(rows: Sequence[SourceRow]) -> Iterator[str]:
+    """Say what the limits of rows from draws are."""
+    if any(row.estimated for row in rows):
+        yield (
+            f"{LEVEL:.0%} limits, which hold for all values of a phrase together; a value drawn"
+            f" fewer than {DRAWS_FOR_A_LOWER_LIMIT} times has no lower limit from the draws"
+        )

@@ -16,6 +16,7 @@ ROW_TYPES = (
     "ngramscan.prevalence.docnorm_totals.DocnormTotal",
     "ngramscan.prevalence.docnorm.DocnormRow",
     "ngramscan.prevalence.contexts.ContextRow",
+    "ngramscan.prevalence.sources.SourceRow",
     "ngramscan.prevalence.contamination.contaminate.EntryRow",
     "ngramscan.prevalence.contamination.shares.ShareRow",
     "ngramscan.prevalence.contamination.effects.EffectRow",

@@ -13,7 +13,7 @@ from ngramscan.indexes.kinds import TOKEN_SERVICE
 from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.count import CountRow
 from ngramscan.prevalence.draws import DRAWS, LEAST_CONTEXT
-from ngramscan.prevalence.sources import is_web_address, names_of_source
+from ngramscan.prevalence.metadata import is_web_address, names_of_source
 from ngramscan.progress import visible_line
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.rendering import Templates, render_gradually

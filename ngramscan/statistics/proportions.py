@@ -45,6 +45,22 @@ def wilson(k: float, n: float, level: float = 0.95) -> Estimate:
     return Estimate(share, low, high, level)
 
 
+def clopper_pearson(share: float, n: float, level: float = 0.95) -> tuple[float, float]:
+    """Return the exact limits of a share that was seen in n draws; n need not be an integer.
+
+    Without limit, n leaves the share itself. Source: Clopper & Pearson 1934,
+    doi:10.1093/biomet/26.4.404.
+    """
+    if math.isinf(n):
+        return share, share
+    from scipy.special import betaincinv  # slow to import
+
+    hits, tail = share * n, (1 - level) / 2
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
+    return low, high
+
+
 @lru_cache(maxsize=4096)
 def finite_share(k: int, n: int, population: int, level: float = 0.95) -> Estimate:
     """Estimate the share in a finite population from k of n that were drawn without replacement.

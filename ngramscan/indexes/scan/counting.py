@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from msgspec import Meta
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
+from ngramscan.corpora.document_fields import field_names_of, names_read, source_value
 from ngramscan.deciding_options import MATCHING
-from ngramscan.errors import NgramscanError
+from ngramscan.errors import CorpusError, NgramscanError
 from ngramscan.matching import Counts, Matcher, Normalization, TextBytes, count_texts
 from ngramscan.matching.matcher import BYTES_AT_ONCE
 from ngramscan.matching.normalization import FORM
@@ -31,6 +34,11 @@ if TYPE_CHECKING:  # numpy is slow to import, and to count needs none
 
 T = TypeVar("T")
 R = TypeVar("R")
+MOST_SOURCES = 200_000
+"""Different values of a field in a piece, and in a corpus: more are no sources."""
+_MOST_FIELD_NAMES = 40
+_DOCUMENTS_WITH_NAMES = 20
+"""The documents of each batch whose names of fields are noted."""
 
 
 @dataclass(frozen=True)
@@ -161,3 +169,148 @@ def count_piece(
     texts = _PieceTexts(piece, question.read, limit, report)
     counts = count_texts(question.matcher(), texts, question.unions)
     return replace(counts, skipped=dict(texts.skipped)) if texts.skipped else counts
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQuestion:
+    """The queries for a piece, which are counted by the source of each document."""
+
+    question: Question
+    by: str
+    """The field that names the source; see `corpora.document_fields`."""
+
+    @property
+    def read(self) -> ReadOptions:
+        """Return how documents are read, with the fields that may name their source."""
+        return replace(self.question.read, field_names=names_read(self.by))
+
+    @property
+    def digest(self) -> str:
+        """Return what stands for the queries."""
+        return self.question.digest
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Return the options that decide what is counted, by name."""
+        return self.question.content | {"by": self.by}
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSource:
+    """The documents of one source in a piece, and how often each query occurs in them."""
+
+    value: str | None
+    documents: Annotated[int, Meta(ge=1)]
+    bytes: Annotated[int, Meta(ge=0)]
+    occurrences: dict[int, int]
+    documents_with_query: dict[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSources:
+    """The counts of a piece by source."""
+
+    sources: list[PieceSource]
+    field_names: list[str]
+    """Of the first documents."""
+    documents_read: Annotated[int, Meta(ge=0)]
+    bytes_read: Annotated[int, Meta(ge=0)]
+    skipped: dict[str, int]
+
+
+def count_sources(
+    piece: Piece, report: Report, sought: SourceQuestion, limit: int | None = None
+) -> PieceSources:
+    """Count by source in a piece, or in its first `limit` documents."""
+    documents = _PieceDocuments(piece, sought.read, report)
+    matcher, tallies = sought.question.matcher(), _SourceTallies(sought.by, piece.file.path)
+    hits: list[int] = []
+
+    # The engine calls this once per occurrence.
+    def hit(number: int, *_: object) -> None:
+        hits.append(number)
+
+    for text, fields in islice(documents, limit):
+        matcher.scan(text, hit)
+        tallies.add(fields, len(text), hits)
+        hits.clear()
+    return tallies.counts([*documents.field_names], dict(documents.skipped))
+
+
+def refuse_many(n_sources: int, by: str, where: str) -> None:
+    """Raise a CorpusError for a field that has too many values to be sources."""
+    if n_sources > MOST_SOURCES:
+        problem = f"{by!r} has more than {MOST_SOURCES:,} values; choose a coarser field"
+        raise CorpusError(where, problem)
+
+
+class _PieceDocuments:
+    """The documents of a piece with their metadata, and what was read of it."""
+
+    def __init__(self, piece: Piece, read_options: ReadOptions, report: Report) -> None:
+        self.skipped = Counter[str]()
+        self.field_names: dict[str, None] = {}
+        self._piece, self._read_options, self._report = piece, read_options, report
+
+    def __iter__(self) -> Iterator[tuple[TextBytes, dict[str, Any]]]:
+        for batch in read_piece(self._piece, self._read_options):
+            self.skipped.update(batch.skipped)
+            self.field_names |= dict.fromkeys(batch.field_names)
+            included = without_excluded(batch, self._read_options.exclude_sources)
+            for fields in included.fields[:_DOCUMENTS_WITH_NAMES]:
+                self.field_names |= dict.fromkeys(field_names_of(fields))
+            no_fields = repeat(dict[str, Any](), len(included.texts))
+            fields_of_texts: Iterable[dict[str, Any]] = included.fields or no_fields
+            yield from zip(included.texts, fields_of_texts, strict=True)
+            self._report(batch.consumed)
+
+
+class _SourceTallies:
+    """What was counted in the documents of each source."""
+
+    def __init__(self, by: str, path: str) -> None:
+        self._by, self._path = by, path
+        self._sources: dict[str | None, _SourceTally] = {}
+
+    def add(self, fields: dict[str, Any], size_bytes: int, hits: Sequence[int]) -> None:
+        """Add a document with its metadata and the query of each of its occurrences."""
+        value = source_value({"path": self._path} | fields, self._by)
+        if value not in self._sources:
+            refuse_many(len(self._sources) + 1, self._by, self._path)
+            self._sources[value] = _SourceTally()
+        tally = self._sources[value]
+        tally.documents += 1
+        tally.bytes += size_bytes
+        if hits:
+            tally.occurrences.update(hits)
+            tally.documents_with_query.update(set(hits))
+
+    def counts(self, field_names: Sequence[str], skipped: dict[str, int]) -> PieceSources:
+        """Return what was counted."""
+        sources = [
+            PieceSource(
+                value,
+                documents=tally.documents,
+                bytes=tally.bytes,
+                occurrences=dict(tally.occurrences),
+                documents_with_query=dict(tally.documents_with_query),
+            )
+            for value, tally in self._sources.items()
+        ]
+        return PieceSources(
+            sources,
+            field_names=[*field_names][:_MOST_FIELD_NAMES],
+            documents_read=sum(source.documents for source in sources),
+            bytes_read=sum(source.bytes for source in sources),
+            skipped=skipped,
+        )
+
+
+@dataclass(slots=True)
+class _SourceTally:
+    """What was counted in the documents of one source."""
+
+    documents: int = 0
+    bytes: int = 0
+    occurrences: Counter[int] = field(default_factory=Counter)
+    documents_with_query: Counter[int] = field(default_factory=Counter)

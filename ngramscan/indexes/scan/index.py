@@ -16,6 +16,7 @@ from ngramscan.corpora import EMPTY_FILES, Corpus, Piece, describe_skipped, iden
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import (
     Cost,
+    CountsBySource,
     DocumentCounts,
     IndexSize,
     Occurrences,
@@ -24,6 +25,8 @@ from ngramscan.indexes.base import (
     ReadsDocuments,
     Segment,
     ShowsExcerpts,
+    SourceCount,
+    SourceCounts,
     Unit,
     Window,
     WindowFailure,
@@ -31,12 +34,17 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.counting import (
     PieceExcerpts,
+    PieceSource,
+    PieceSources,
     Question,
     Sought,
+    SourceQuestion,
     count_piece,
+    count_sources,
     excerpt_piece,
+    refuse_many,
 )
-from ngramscan.indexes.scan.pieces import ScanRun, count_pieces, excerpt_pieces
+from ngramscan.indexes.scan.pieces import ScanRun, count_pieces, excerpt_pieces, source_pieces
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal
@@ -50,12 +58,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-R = TypeVar("R", Counts, PieceExcerpts)
+R = TypeVar("R", Counts, PieceExcerpts, PieceSources)
 LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
 
-class ScanIndex(ReadsDocuments, ShowsExcerpts):
+class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
     """Counts occurrences and documents exactly, for all queries in one pass.
 
     Occurrences can be looked at too: a rank is a place among all occurrences of a query in the
@@ -162,7 +170,26 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         self._notes(results)
         return list(dict.fromkeys(part for result in results for part in result.parts))
 
-    def _measure(self, results: Sequence[Counts | PieceExcerpts]) -> None:
+    def source_counts(self, queries: Sequence[str], by: str) -> SourceCounts:
+        """Count all queries in the documents of each source, in one pass.
+
+        It raises what `document_counts` raises, and an InputError for a sample of files: the share
+        of a source in it has no interval.
+        """
+        if self._sample:
+            problem = "shares of sources are counted in all files; leave it out"
+            raise InputError(OptionUse("sample_files", self._options.sample_files), problem)
+        sought = SourceQuestion(self._question(queries, ()), by)
+        results = self._each(
+            partial(source_pieces, sought=sought), partial(count_sources, sought=sought)
+        )
+        self._measure(results)
+        field_names = dict.fromkeys(name for result in results for name in result.field_names)
+        sources = _added_up(results)
+        refuse_many(len(sources), by, self.name)
+        return SourceCounts(sources, [*field_names], self._notes(results))
+
+    def _measure(self, results: Sequence[Counts | PieceExcerpts | PieceSources]) -> None:
         """Keep the size of the texts that were read; an error if there is no document."""
         if not any(each.documents_read for each in results):
             is_filtered = self._options.read.exclude_sources
@@ -301,7 +328,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
             ),
         )
 
-    def _notes(self, results: Sequence[Counts | PieceExcerpts]) -> list[Note]:
+    def _notes(self, results: Sequence[Counts | PieceExcerpts | PieceSources]) -> list[Note]:
         """Return how the counts differ from exact counts of all text, and what was skipped."""
         notes = self._options.match_rule.notes
         if self._options.limit_documents is not None:
@@ -315,7 +342,30 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts):
         return [Note(text, "index") for text in notes]
 
 
-def _skipped(results: Sequence[Counts | PieceExcerpts], without: str = "") -> str:
+def _added_up(results: Sequence[PieceSources]) -> list[SourceCount]:
+    """Return the counts of all pieces, by source in the order of the corpus."""
+    pieces_of_sources: dict[str | None, list[PieceSource]] = defaultdict(list)
+    for result in results:
+        for source in result.sources:
+            pieces_of_sources[source.value].append(source)
+    sources = list[SourceCount]()
+    for value, parts in pieces_of_sources.items():
+        occurrences, documents_with_query = Counter[int](), Counter[int]()
+        for part in parts:
+            occurrences.update(part.occurrences)
+            documents_with_query.update(part.documents_with_query)
+        added_up = SourceCount(
+            value,
+            documents=sum(part.documents for part in parts),
+            bytes=sum(part.bytes for part in parts),
+            occurrences=dict(occurrences),
+            documents_with_query=dict(documents_with_query),
+        )
+        sources.append(added_up)
+    return sources
+
+
+def _skipped(results: Sequence[Counts | PieceExcerpts | PieceSources], without: str = "") -> str:
     skipped = Counter[str]()
     for each in results:
         if each.skipped:  # nothing is skipped in most of 100,000 files

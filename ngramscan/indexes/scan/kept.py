@@ -14,12 +14,18 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ngramscan.corpora import Piece
-from ngramscan.indexes.scan.counting import PieceExcerpts, Question, Sought
+from ngramscan.indexes.scan.counting import (
+    PieceExcerpts,
+    PieceSources,
+    Question,
+    Sought,
+    SourceQuestion,
+)
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.matching.normalization import LONGEST_FORM
 
-R = TypeVar("R", Counts, PieceExcerpts)
+R = TypeVar("R", Counts, PieceExcerpts, PieceSources)
 
 _SOURCE = "scan"
 _PROCEDURE = 2
@@ -44,7 +50,7 @@ class KeptResults(Generic[R]):
     def __init__(
         self,
         journal: Journal | None,
-        task: Question | Sought,
+        task: Question | Sought | SourceQuestion,
         form: type[R],
         check: Callable[[R], bool] = lambda _: True,
     ) -> None:
@@ -95,7 +101,7 @@ def _is_within(stored_limits: Mapping[str, int], limits: Mapping[str, int]) -> b
     return all(stored_limits.get(name, limit + 1) <= limit for name, limit in limits.items())
 
 
-def key_of(task: Question | Sought) -> str:
+def key_of(task: Question | Sought | SourceQuestion) -> str:
     """Return what the result of a piece depends on, apart from the piece."""
     parts = [_PROCEDURE, type(task).__name__, task.content, task.digest]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -112,3 +118,24 @@ def is_possible(question: Question, counts: Counts) -> bool:
         if number >= n_queries or not n <= occurrences[number] <= most or n > n_documents:
             return False
     return max(counts.unions, default=0) <= n_documents
+
+
+def is_possible_by_source(sought: SourceQuestion, counts: PieceSources) -> bool:
+    """Tell whether counts by source can be the answer of any piece to a question."""
+    numbers = {*range(len(sought.question.queries))}
+    factor = LONGEST_FORM if sought.question.normalization else 1
+    values = {source.value for source in counts.sources}
+    return (
+        len(values) == len(counts.sources)
+        and sum(source.documents for source in counts.sources) == counts.documents_read
+        and sum(source.bytes for source in counts.sources) == counts.bytes_read
+        and all(
+            source.documents_with_query.keys() == source.occurrences.keys() <= numbers
+            and all(
+                0 < n <= min(source.documents, source.occurrences[number])
+                and source.occurrences[number] <= source.bytes * factor
+                for number, n in source.documents_with_query.items()
+            )
+            for source in counts.sources
+        )
+    )

@@ -11,13 +11,16 @@ from ngramscan.corpora import Piece
 from ngramscan.errors import CorpusError, NgramscanError
 from ngramscan.indexes.scan.counting import (
     PieceExcerpts,
+    PieceSources,
     Question,
     Sought,
+    SourceQuestion,
     count_piece,
+    count_sources,
     do_each,
     excerpt_piece,
 )
-from ngramscan.indexes.scan.kept import KeptResults, is_possible
+from ngramscan.indexes.scan.kept import KeptResults, is_possible, is_possible_by_source
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.messages import OptionUse
@@ -41,7 +44,7 @@ CLUSTER_WORKERS = 32
 
 T = TypeVar("T")
 R = TypeVar("R")
-Result = TypeVar("Result", Counts, PieceExcerpts)
+Result = TypeVar("Result", Counts, PieceExcerpts, PieceSources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,14 @@ def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> l
     """Count in all pieces of a corpus, apart from those that the journal has."""
     results = KeptResults(run.journal, question, Counts, partial(is_possible, question))
     return _do_left(run, pieces, results, partial(count_piece, question=question))
+
+
+def source_pieces(
+    run: ScanRun, pieces: Sequence[Piece], sought: SourceQuestion
+) -> list[PieceSources]:
+    """Count by source in all pieces of a corpus, apart from those that the journal has."""
+    results = KeptResults(run.journal, sought, PieceSources, partial(is_possible_by_source, sought))
+    return _do_left(run, pieces, results, partial(count_sources, sought=sought))
 
 
 def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> list[PieceExcerpts]:

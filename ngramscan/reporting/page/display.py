@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from ngramscan.prevalence.sources import is_web_address, names_of_source
+from ngramscan.prevalence.metadata import is_web_address, names_of_source
 from ngramscan.progress import marked_line, visible, visible_json
 from ngramscan.reporting.layout import UNKNOWN, cell, percent
 from ngramscan.reporting.page.results import Results

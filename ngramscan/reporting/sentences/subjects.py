@@ -83,6 +83,10 @@ def _say_totals(rows: Sequence[Row]) -> str:
     return f"phrases{_after('of', methods)}{_corpora(rows)}"
 
 
+def _say_sources(rows: Sequence[Row]) -> str:
+    return f"sources of {_phrases(rows)}{_corpora(rows)}"
+
+
 def _say_entries(rows: Sequence[Row]) -> str:
     """Return the number of questions, and the corpora that were searched."""
     ids = len(_values(rows, "id")) or max((row.get("entries") or 0 for row in rows), default=0)
@@ -172,6 +176,7 @@ def _say_links(rows: Sequence[Row]) -> str:
 
 
 COUNTS = Subject("counts", _say_counts)
+SOURCES = Subject("sources", _say_sources)
 ENTRIES = Subject("contamination", _say_entries)
 TRACES = Subject("traces", _say_traces)
 MARKERS = Subject("markers", _say_markers)

@@ -14,6 +14,7 @@ from ngramscan.reporting.tables.several_corpora import (
     print_contaminate_screen,
     print_trace_screen,
 )
+from ngramscan.reporting.tables.sources import print_sources
 from ngramscan.reporting.tables.strategies import print_strategies
 from ngramscan.reporting.tables.tiers import print_tiers
 from ngramscan.reporting.tables.tiers_screen import has_tiers_screen, print_tiers_screen
@@ -42,6 +43,7 @@ __all__ = [
     "print_docnorm_screen",
     "print_keyness",
     "print_rows",
+    "print_sources",
     "print_strategies",
     "print_tiers",
     "print_tiers_screen",

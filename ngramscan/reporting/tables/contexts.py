@@ -10,7 +10,7 @@ from rich.text import Text
 
 from ngramscan.messages import counted
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
-from ngramscan.prevalence.sources import read_metadata
+from ngramscan.prevalence.metadata import read_metadata
 
 _LEAST_SIDE = 12
 _GAP = "  "

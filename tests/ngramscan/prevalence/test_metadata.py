@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from ngramscan.prevalence.sources import is_web_address, names_of_source, read_metadata
+from ngramscan.prevalence.metadata import is_web_address, names_of_source, read_metadata
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""The table of `sources`: the largest sources of each phrase in each corpus."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from ngramscan.messages import counted
+from ngramscan.prevalence.sources import SourceRow, SourcesResult, describe_limits
+from ngramscan.reporting.layout import UNKNOWN, Layout, cell, percent, print_columns, print_line, rate
+from ngramscan.reporting.tables import parts
+
+_TOP_OF_ONE = 10
+_TOP_OF_SEVERAL = 3
+_MOST_TABLES = 3
+"""Phrases and indexes whose sources fit on a screen."""
+
+
+def print_sources(result: SourcesResult, top: int | None, console: Console) -> None:
+    """Print the `top` sources of each phrase; without it, as many as fit on a screen."""
+    tables = [*parts.group_by(result.rows, "index", "method", "query").values()]
+    shown_tables = tables
+    if top is None:
+        top = _TOP_OF_ONE if len(tables) == 1 else _TOP_OF_SEVERAL
+        by_occurrences = sorted(tables, key=lambda rows: -rows[0].all_occurrences)[:_MOST_TABLES]
+        shown_tables = [rows for rows in tables if rows in by_occurrences]
+    for rows in shown_tables:
+        _print_table(rows, top, console)
+    lines = [
+        *parts.describe_shared_notes(
+            {
+                index: [note for note in notes if note.scope == "index"]
+                for index, notes in result.notes.items()
+            }
+        ),
+        *describe_limits([row for rows in shown_tables for row in rows]),
+    ]
+    if more := len(tables) - len(shown_tables):
+        lines.append(
+            f"not shown: {counted(more, 'phrase')} with fewer occurrences; --top shows all"
+        )
+    parts.print_notes(console, *lines)
+
+
+def _print_table(rows: Sequence[SourceRow], top: int, console: Console) -> None:
+    print_line(console, _headline(rows[0]), "bold")
+    shown_rows = rows[:top]
+    columns = {
+        rows[0].by: [row.value for row in shown_rows],
+        "occurrences": [cell(row.occurrences) for row in shown_rows],
+        "of all": [parts.interval(row, "occurrence_share", percent) for row in shown_rows],
+        "documents": [cell(row.documents) for row in shown_rows],
+        "of those with it": [parts.interval(row, "document_share", percent) for row in shown_rows],
+    }
+    rates = [row.per_gigabyte for row in shown_rows]
+    columns["per GB of the source"] = [UNKNOWN if each is None else rate(each) for each in rates]
+    optional = ("documents", "of those with it", "occurrences")
+    print_columns(console, columns, Layout(1, frozenset({rows[0].by}), optional))
+    if len(rows) > top:
+        others = rows[top:]
+        occurrences = sum(row.occurrences for row in others)
+        share = percent(sum(row.occurrence_share for row in others))
+        more = counted(len(others), "more value")
+        parts.print_notes(console, f"{more}, with {counted(occurrences, 'occurrence')} ({share})")
+
+
+def _headline(row: SourceRow) -> str:
+    drawn = ""
+    if row.estimated:
+        drawn = f", {row.draws:,} drawn at random, seed {row.seed}"
+    occurrences = counted(row.all_occurrences, "occurrence")
+    names = [name for name in (row.index, row.method) if name]
+    return f"{' · '.join(names)} · {row.query!r} · {occurrences}{drawn}"
