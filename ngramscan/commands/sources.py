@@ -109,6 +109,7 @@ def sources(
         notices=[*describe_absent(result), *describe_unknown_sizes(result.sizes)],
         failures=describe_missing(result.missing, queries, len(indexes), "lookups"),
         print_table=partial(_print, result=result, top=top),
+        is_screen=True,
         is_silent=not result.rows,
         figure=(figure, result.rows) if result.rows else (),
         sizes=sizes_in_words(result.sizes),

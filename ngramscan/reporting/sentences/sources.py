@@ -10,6 +10,7 @@ from ngramscan.reporting.sentences.phrases import Row, group_rows, more_in_table
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _MOST_PHRASES = 3
+_ENDS = ("", "_low", "_high")
 _NAMES_OF_FIELDS = {"url-host": "host", "year": "year", "source": "source"}
 """Words for what a field names; others are named in quotes."""
 
@@ -63,9 +64,7 @@ def _source(row: Row) -> str:
 
 def _with_limits(row: Row, name: str) -> tuple[str, bool]:
     """Return a share with its limits, and whether it has any: an exact one has none."""
-    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    share = number(value, is_share=True)
+    share, low, high = (f"{number(row[name + end], is_share=True)}%" for end in _ENDS)
     if low == high:
         return share, False
-    limits = f"[{number(low, is_share=True)}, {number(high, is_share=True)}]"
-    return f"{share} {limits}", True
+    return f"{share} [{low}, {high}]", True

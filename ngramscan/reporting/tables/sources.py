@@ -8,7 +8,15 @@ from rich.console import Console
 
 from ngramscan.messages import counted
 from ngramscan.prevalence.sources import SourceRow, SourcesResult, describe_limits
-from ngramscan.reporting.layout import UNKNOWN, Layout, cell, percent, print_columns, print_line, rate
+from ngramscan.reporting.layout import (
+    UNKNOWN,
+    Layout,
+    cell,
+    percent,
+    print_columns,
+    print_line,
+    rate,
+)
 from ngramscan.reporting.tables import parts
 
 _TOP_OF_ONE = 10
@@ -37,25 +45,25 @@ def print_sources(result: SourcesResult, top: int | None, console: Console) -> N
         *describe_limits([row for rows in shown_tables for row in rows]),
     ]
     if more := len(tables) - len(shown_tables):
-        lines.append(
-            f"not shown: {counted(more, 'phrase')} with fewer occurrences; --top shows all"
-        )
+        lines.append(f"not shown: {counted(more, 'phrase')} with fewer occurrences (see --top)")
     parts.print_notes(console, *lines)
 
 
 def _print_table(rows: Sequence[SourceRow], top: int, console: Console) -> None:
     print_line(console, _headline(rows[0]), "bold")
     shown_rows = rows[:top]
+    of_occurrences = [parts.interval(row, "occurrence_share", percent) for row in shown_rows]
+    of_documents = [parts.interval(row, "document_share", percent) for row in shown_rows]
     columns = {
         rows[0].by: [row.value for row in shown_rows],
         "occurrences": [cell(row.occurrences) for row in shown_rows],
-        "of all": [parts.interval(row, "occurrence_share", percent) for row in shown_rows],
+        "% of occurrences": of_occurrences,
         "documents": [cell(row.documents) for row in shown_rows],
-        "of those with it": [parts.interval(row, "document_share", percent) for row in shown_rows],
+        "% of documents": of_documents,
     }
     rates = [row.per_gigabyte for row in shown_rows]
     columns["per GB of the source"] = [UNKNOWN if each is None else rate(each) for each in rates]
-    optional = ("documents", "of those with it", "occurrences")
+    optional = ("documents", "% of documents", "occurrences")
     print_columns(console, columns, Layout(1, frozenset({rows[0].by}), optional))
     if len(rows) > top:
         others = rows[top:]
@@ -71,4 +79,4 @@ def _headline(row: SourceRow) -> str:
         drawn = f", {row.draws:,} drawn at random, seed {row.seed}"
     occurrences = counted(row.all_occurrences, "occurrence")
     names = [name for name in (row.index, row.method) if name]
-    return f"{' · '.join(names)} · {row.query!r} · {occurrences}{drawn}"
+    return f'{" · ".join(names)} · "{row.query}" · {occurrences}{drawn}'
