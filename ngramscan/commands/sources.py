@@ -77,9 +77,9 @@ def sources(
 
     Examples
     --------
-    $ ngramscan sources -e '\frac{' --index scan:corpus.jsonl --by url-host
+    $ ngramscan sources -e '\frac{' --index scan:sourced.jsonl --by url-host
     $ ngramscan sources "step by step" --by year --draws 400
-    $ ngramscan sources f1 --method f-1 --index scan:corpus.jsonl --by metadata.source
+    $ ngramscan sources f1 --method f-1 --index scan:sourced.jsonl --by metadata.source
     """
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes

@@ -101,11 +101,11 @@ class SourceRow:
     documents: int | None
     """Documents of the source with the query; None: they depend on hidden parts of documents."""
     occurrence_share: Share
-    """Of the occurrences in the whole index."""
+    """Among the occurrences in the whole index."""
     occurrence_share_low: Share
     occurrence_share_high: Share
     document_share: Share | None
-    """Of the documents with the query in the whole index; None: see `documents`."""
+    """Among the documents with the query in the whole index; None where `documents` is."""
     document_share_low: Share | None
     document_share_high: Share | None
     source_documents: int | None = None

@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # numpy is slow to import, and to count needs none
 T = TypeVar("T")
 R = TypeVar("R")
 MOST_SOURCES = 200_000
-"""Different values of a field in a piece, and in a corpus: more are no sources."""
+"""A field with more different values, in a piece or in a corpus, is refused."""
 _MOST_FIELD_NAMES = 40
 _DOCUMENTS_WITH_NAMES = 20
 """The documents of each batch whose names of fields are noted."""
@@ -212,7 +212,7 @@ class PieceSources:
 
     sources: list[PieceSource]
     field_names: list[str]
-    """Of the first documents."""
+    """Fields of some documents of the piece."""
     documents_read: Annotated[int, Meta(ge=0)]
     bytes_read: Annotated[int, Meta(ge=0)]
     skipped: dict[str, int]
@@ -266,7 +266,7 @@ class _PieceDocuments:
 
 
 class _SourceTallies:
-    """What was counted in the documents of each source."""
+    """Adds up the documents of each source and the occurrences in them."""
 
     def __init__(self, by: str, path: str) -> None:
         self._by, self._path = by, path
@@ -308,7 +308,7 @@ class _SourceTallies:
 
 @dataclass(slots=True)
 class _SourceTally:
-    """What was counted in the documents of one source."""
+    """The documents of one source, and the occurrences in them."""
 
     documents: int = 0
     bytes: int = 0

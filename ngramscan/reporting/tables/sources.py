@@ -74,9 +74,9 @@ def _print_table(rows: Sequence[SourceRow], top: int, console: Console) -> None:
 
 
 def _headline(row: SourceRow) -> str:
-    drawn = ""
+    selection = ""
     if row.estimated:
-        drawn = f", {row.draws:,} drawn at random, seed {row.seed}"
+        selection = f", {row.draws:,} drawn at random, seed {row.seed}"
     occurrences = counted(row.all_occurrences, "occurrence")
     names = [name for name in (row.index, row.method) if name]
-    return f'{" · ".join(names)} · "{row.query}" · {occurrences}{drawn}'
+    return f'{" · ".join(names)} · "{row.query}" · {occurrences}{selection}'

@@ -257,7 +257,7 @@ def test_draws_of_a_service_are_those_of_the_local_index(
 ) -> None:
     with ExitStack() as stack:
         server = stack.enter_context(ApiServer({"0": Path(fm9.removeprefix("fm9:")) / "0"}))
-        options = {"journal": tmp_path / "j.sqlite", "rate": 1000}
+        options: dict[str, Any] = {"journal": tmp_path / "j.sqlite", "rate": 1000}
         hosted = sources(f"{server.url}0", draws=60, **options)
         n_asked = len(server.read_log())
         again = sources(f"{server.url}0", draws=60, **options)
