@@ -25,6 +25,7 @@ from ngramscan.prevalence.sources import (
 )
 from ngramscan.progress import SILENT
 from tests.support.corpus_files import PACK, url, wet_gz
+from tests.support.match_oracle import matches
 from tests.support.service import ApiServer
 
 QUERIES = ["aa", "\\frac{", "é b", "nowhere"]
@@ -161,14 +162,28 @@ def test_other_options_change_what_is_counted(tmp_path: Path, documents: list[Do
     check_exact(sources(f"scan:{path}", limit_documents=77).rows, documents[:77], has_sizes=True)
     first = sources(f"scan:{path}", limit_documents=77).rows[0]
     assert first.note == "only the first 77 documents"
-    shouted = [each | {"text": each["text"].replace("é b", "AA")} for each in documents]
-    lowered = [each | {"text": each["text"].lower()} for each in shouted]
-    path.write_text("".join(json.dumps(each) + "\n" for each in shouted))
-    found = by_value(sources(f"scan:{path}", ignore_case=True).rows, "aa")
-    expected = brute_force(lowered, "aa")
-    assert {value: row.occurrences for value, row in found.items()} == {
-        value: each[0] for value, each in expected.items()
-    }
+
+
+@pytest.mark.parametrize("option", ["whole_words", "any_space", "ignore_case", "regex"])
+def test_rules_of_matching_are_those_of_count(
+    tmp_path: Path, documents: list[Document], option: str
+) -> None:
+    texts = [each["text"].replace("é b", "Aa  é\nb") for each in documents[:60]]
+    few = [each | {"text": text} for each, text in zip(documents, texts, strict=False)]
+    path = tmp_path / "c.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in few))
+    queries = ["a+", "A.", r"\\fr"] if option == "regex" else ["aa", "é b", "a a"]
+    options = PatternOptions(**{option: True})
+    with open_indexes([f"scan:{path}"], options, SILENT) as indexes:
+        patterns = [Query(text, Pattern(text)) for text in queries]
+        rows = run_sources(patterns, indexes, SourcesOptions("source")).rows
+    for query in queries:
+        counts = Counter[str]()
+        for each in few:
+            value = each["metadata"].get("source", MISSING)
+            counts[value] += len(matches(query, each["text"], options.match_rule))
+        assert +counts == {value: row.occurrences for value, row in by_value(rows, query).items()}
+    assert {row.note for row in rows} == {"; ".join(options.match_rule.notes)}
 
 
 def test_path_of_files_without_metadata(tmp_path: Path) -> None:
