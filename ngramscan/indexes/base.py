@@ -323,7 +323,7 @@ class CountsBySource(Protocol):
     def source_counts(self, queries: Sequence[str], by: str) -> SourceCounts:
         """Count queries, which are unique, in the documents of each source.
 
-        `by` names the source; see `corpora.document_fields`.
+        `by` names the source; see `reading.document_fields`.
         """
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ngramscan.corpora.document_fields import field_names_of, source_value
 from ngramscan.errors import InputError, NgramscanError, some_of
 from ngramscan.indexes.base import (
     CountsBySource,
@@ -46,6 +45,7 @@ from ngramscan.prevalence.source_shares import (
     exact_share,
     exact_source_shares,
 )
+from ngramscan.reading.document_fields import field_names_of, source_value
 from ngramscan.rows import Label, Note, Plot, Share, join_notes, row_kind
 from ngramscan.statistics.estimates import Estimate
 

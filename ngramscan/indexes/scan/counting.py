@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from msgspec import Meta
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
-from ngramscan.corpora.document_fields import field_names_of, names_read, source_value
 from ngramscan.deciding_options import MATCHING
 from ngramscan.errors import CorpusError, NgramscanError
 from ngramscan.matching import Counts, Matcher, Normalization, TextBytes, count_texts
@@ -25,6 +24,7 @@ from ngramscan.matching.matcher import BYTES_AT_ONCE
 from ngramscan.matching.normalization import FORM
 from ngramscan.matching.rules import MatchRule
 from ngramscan.processes.pool import Report
+from ngramscan.reading.document_fields import field_names_of, names_read, source_value
 
 if TYPE_CHECKING:  # numpy is slow to import, and to count needs none
     import numpy as np
@@ -177,7 +177,7 @@ class SourceQuestion:
 
     question: Question
     by: str
-    """The field that names the source; see `corpora.document_fields`."""
+    """The field that names the source; see `reading.document_fields`."""
 
     @property
     def read(self) -> ReadOptions:

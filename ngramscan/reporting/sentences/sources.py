@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ngramscan.reporting.sentences.counts import phrase_of
 from ngramscan.reporting.sentences.names import corpus, named, quoted
@@ -10,7 +11,6 @@ from ngramscan.reporting.sentences.phrases import Row, group_rows, more_in_table
 from ngramscan.reporting.sentences.sentence import Sentence
 
 _MOST_PHRASES = 3
-_ENDS = ("", "_low", "_high")
 _NAMES_OF_FIELDS = {"url-host": "host", "year": "year", "source": "source"}
 """Words for what a field names; others are named in quotes."""
 
@@ -57,14 +57,18 @@ def _say_densest(rows: Sequence[Row]) -> Iterator[Sentence]:
 def _source(row: Row) -> str:
     """Return the name of a source: `the host example.org`."""
     name = _NAMES_OF_FIELDS.get(row["by"], quoted(row["by"]))
-    if row["is_missing"]:
+    if row.get("is_missing"):
         return f"documents without a {name}"
     return f"the {name} {named(row['value'])}"
 
 
 def _with_limits(row: Row, name: str) -> tuple[str, bool]:
     """Return a share with its limits, and whether it has any: an exact one has none."""
-    share, low, high = (f"{number(row[name + end], is_share=True)}%" for end in _ENDS)
-    if low == high:
-        return share, False
-    return f"{share} [{low}, {high}]", True
+    share, low, high = (row.get(f"{name}{end}") for end in ("", "_low", "_high"))
+    if low is None or high is None or low == high:
+        return _percentage(share), False
+    return f"{_percentage(share)} [{_percentage(low)}, {_percentage(high)}]", True
+
+
+def _percentage(share: Any) -> str:
+    return f"{number(share, is_share=True)}%"

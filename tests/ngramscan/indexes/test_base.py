@@ -8,6 +8,7 @@ import pytest
 from ngramscan import indexes
 from ngramscan.indexes.base import (
     Cost,
+    CountsBySource,
     FindsSpans,
     Index,
     Locates,
@@ -15,6 +16,7 @@ from ngramscan.indexes.base import (
     Occurrences,
     Place,
     ReadsDocuments,
+    ReadsMetadata,
     Segment,
     ShowsExcerpts,
     Window,
@@ -28,11 +30,20 @@ from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 
-ABILITIES = (ReadsDocuments, ShowsExcerpts, Locates, MatchesSuffixes, FindsSpans, MatchesTokens)
+ABILITIES = (
+    ReadsDocuments,
+    CountsBySource,
+    ShowsExcerpts,
+    Locates,
+    ReadsMetadata,
+    MatchesSuffixes,
+    FindsSpans,
+    MatchesTokens,
+)
 INDEXES: dict[type[Index], set[type]] = {
-    ScanIndex: {ReadsDocuments, ShowsExcerpts},
+    ScanIndex: {ReadsDocuments, CountsBySource, ShowsExcerpts},
     Fm9Index: set(),
-    LocalFm9Index: {Locates, MatchesSuffixes},
+    LocalFm9Index: {Locates, ReadsMetadata, MatchesSuffixes},
     InPlaceIndex: {FindsSpans},
     ApiIndex: set(),
     TokenFolderIndex: {Locates, MatchesTokens},

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ngramscan.corpora.document_fields import field_names_of, names_read, source_value
+from ngramscan.reading.document_fields import field_names_of, names_read, source_value
 
 
 @pytest.mark.parametrize(
