@@ -78,7 +78,7 @@ def sources(
     Examples
     --------
     $ ngramscan sources -e '\frac{' --index scan:sourced.jsonl --by url-host
-    $ ngramscan sources "step by step" --by year --draws 400
+    $ ngramscan sources "step by step" --by url-host --draws 400 --dry-run
     $ ngramscan sources f1 --method f-1 --index scan:sourced.jsonl --by metadata.source
     """
     # They are slow to import.

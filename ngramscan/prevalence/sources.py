@@ -47,7 +47,7 @@ from ngramscan.prevalence.source_shares import (
 )
 from ngramscan.reading.document_fields import field_names_of, source_value
 from ngramscan.rows import Label, Note, Plot, Share, join_notes, row_kind
-from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate, fields_of
 
 MISSING = "(none)"
 """The name of the documents without the field."""
@@ -69,9 +69,9 @@ _HIDDEN = Note("documents: unknown, as parts of them are hidden", "query")
         "method",
         "tier",
         "kind",
+        "occurrence_share_low",
+        "occurrence_share_high",
         "document_share",
-        "document_share_low",
-        "document_share_high",
     ),
 )
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,8 +102,9 @@ class SourceRow:
     """Documents of the source with the query; None: they depend on hidden parts of documents."""
     occurrence_share: Share
     """Among the occurrences in the whole index."""
-    occurrence_share_low: Share
-    occurrence_share_high: Share
+    occurrence_share_low: Share | None
+    """Limits, like those of the documents; None: the share is exact."""
+    occurrence_share_high: Share | None
     document_share: Share | None
     """Among the documents with the query in the whole index; None where `documents` is."""
     document_share_low: Share | None
@@ -118,9 +119,8 @@ class SourceRow:
     """Occurrences of the query that were drawn, in all sources; None: all were looked up."""
     estimated: bool = False
     """From draws: the numbers are rounded estimates."""
-    level: float = LEVEL
-    """Confidence level of the limits of all values together; exact shares have limits too, without
-    any width."""
+    level: float | None = None
+    """Confidence level of the limits of all values together; None: the shares are exact."""
     seed: int | None = None
     note: str = ""
 
@@ -235,6 +235,7 @@ def _counted_rows(
             **_shares_of(
                 exact_share(source.occurrences[number], occurrences),
                 exact_share(source.documents_with_query[number], documents),
+                is_exact=True,
             ),
             source_documents=source.documents,
             source_bytes=source.bytes,
@@ -371,7 +372,7 @@ def _located_rows(
             occurrences=round(share.occurrences.value * occurrences),
             all_occurrences=occurrences,
             documents=None if number is None else round(number),
-            **_shares_of(share.occurrences, share.documents),
+            **_shares_of(share.occurrences, share.documents, is_exact=not is_estimated),
             draws=n_draws if is_estimated else None,
             estimated=is_estimated,
             seed=options.seed if is_estimated else None,
@@ -400,16 +401,15 @@ def _names_of(query: Query, by: str, value: str | None) -> dict[str, Any]:
     }
 
 
-def _shares_of(occurrences: Estimate, documents: Estimate | None) -> dict[str, Any]:
+def _shares_of(
+    occurrences: Estimate, documents: Estimate | None, *, is_exact: bool
+) -> dict[str, Any]:
     """Return the fields of a row that have its shares; the share of documents may be unknown."""
-    return {
-        "occurrence_share": occurrences.value,
-        "occurrence_share_low": occurrences.low,
-        "occurrence_share_high": occurrences.high,
-        "document_share": documents.value if documents else None,
-        "document_share_low": documents.low if documents else None,
-        "document_share_high": documents.high if documents else None,
-    }
+    fields = fields_of("occurrence_share", occurrences) | fields_of("document_share", documents)
+    if is_exact:
+        values = {name: fields[name] for name in ("occurrence_share", "document_share")}
+        fields = dict.fromkeys(fields) | values
+    return fields | {"level": None if is_exact else LEVEL}
 
 
 def _by_occurrences(row: SourceRow) -> tuple[int, str]:

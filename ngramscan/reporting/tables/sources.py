@@ -52,8 +52,8 @@ def print_sources(result: SourcesResult, top: int | None, console: Console) -> N
 def _print_table(rows: Sequence[SourceRow], top: int, console: Console) -> None:
     print_line(console, _headline(rows[0]), "bold")
     shown_rows = rows[:top]
-    of_occurrences = [parts.interval(row, "occurrence_share", percent) for row in shown_rows]
-    of_documents = [parts.interval(row, "document_share", percent) for row in shown_rows]
+    of_occurrences = [_share(row, "occurrence_share") for row in shown_rows]
+    of_documents = [_share(row, "document_share") for row in shown_rows]
     columns = {
         rows[0].by: [row.value for row in shown_rows],
         "occurrences": [cell(row.occurrences) for row in shown_rows],
@@ -71,6 +71,13 @@ def _print_table(rows: Sequence[SourceRow], top: int, console: Console) -> None:
         share = percent(sum(row.occurrence_share for row in others))
         more = counted(len(others), "more value")
         parts.print_notes(console, f"{more}, with {counted(occurrences, 'occurrence')} ({share})")
+
+
+def _share(row: SourceRow, name: str) -> str:
+    """Return a share with its limits; an exact one has none."""
+    if row.estimated:
+        return parts.interval(row, name, percent)
+    return percent(getattr(row, name))
 
 
 def _headline(row: SourceRow) -> str:

@@ -85,9 +85,9 @@ def check_exact(rows: list[SourceRow], documents: list[Document], has_sizes: boo
             assert (row.occurrences, row.documents) == (n, n_documents)
             assert row.all_occurrences == occurrences
             assert row.occurrence_share == n / occurrences
-            assert row.occurrence_share_low == row.occurrence_share_high == row.occurrence_share
+            assert (row.occurrence_share_low, row.occurrence_share_high) == (None, None)
             assert row.document_share == n_documents / with_query
-            assert row.document_share_low == row.document_share_high == row.document_share
+            assert (row.document_share_low, row.document_share_high, row.level) == (None,) * 3
             assert row.is_missing == (value == MISSING)
             assert (row.draws, row.estimated, row.seed) == (None, False, None)
             sizes = (row.source_documents, row.source_bytes, row.per_gigabyte)
@@ -173,7 +173,8 @@ def test_rules_of_matching_are_those_of_count(
     path = tmp_path / "c.jsonl"
     path.write_text("".join(json.dumps(each) + "\n" for each in few))
     queries = ["a+", "A.", r"\\fr"] if option == "regex" else ["aa", "é b", "a a"]
-    options = PatternOptions(**{option: True})
+    chosen: dict[str, Any] = {option: True}
+    options = PatternOptions(**chosen)
     with open_indexes([f"scan:{path}"], options, SILENT) as indexes:
         patterns = [Query(text, Pattern(text)) for text in queries]
         rows = run_sources(patterns, indexes, SourcesOptions("source")).rows
@@ -252,6 +253,8 @@ def check_drawn(rows: list[SourceRow], documents: list[Document], draws: int) ->
             assert (row.draws, row.estimated, row.seed, row.level) == (draws, True, 1, 0.95)
             n, n_documents = expected[value][:2]
             assert row.all_occurrences == occurrences
+            assert row.occurrence_share_low is not None
+            assert row.occurrence_share_high is not None
             assert row.occurrence_share_low <= n / occurrences <= row.occurrence_share_high
             assert row.occurrences == round(row.occurrence_share * occurrences)
             share = n_documents / with_query
