@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def sources(
     *patterns: Patterns,
     index: IndexSpecs = DEFAULT_INDEX,
-    by: Annotated[str, Option(metavar="FIELD", is_verbatim=True)] = "source",
+    by: Annotated[str, Option(metavar="FIELD")] = "source",
     draws: Annotated[int, Option(metavar="N", least=2)] = DRAWS,
     exact_up_to: Annotated[int, Option(metavar="N", least=0)] = EXACT_UP_TO,
     top: Annotated[int | None, Option(metavar="N", least=1, heading=OUTPUT, is_shown=True)] = None,

@@ -4,6 +4,7 @@ import json
 import random
 from collections import Counter
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ from ngramscan.prevalence.sources import (
 from ngramscan.progress import SILENT
 from tests.support.corpus_files import PACK, url, wet_gz
 from tests.support.match_oracle import matches
-from tests.support.service import ApiServer
+from tests.support.range_server import RangeServer
+from tests.support.service import ApiServer, Faults
 
 QUERIES = ["aa", "\\frac{", "é b", "nowhere"]
 Document = dict[str, Any]
@@ -291,6 +293,27 @@ def test_draws_of_a_service_are_those_of_the_local_index(
         [getattr(row, name) for name in columns] for row in local
     ]
     assert all(row.draws == 60 for row in hosted.rows)
+
+
+def test_draws_of_an_index_in_place_are_those_of_the_local_one(fm9: str, tmp_path: Path) -> None:
+    folder = Path(fm9.removeprefix("fm9:"))
+    with RangeServer(folder.parent) as server:
+        in_place = sources(
+            f"fm9:{server.url}{folder.name}", draws=40, journal=tmp_path / "j.sqlite"
+        )
+    local = sources(fm9, draws=40, exact_up_to=0)
+    assert in_place.missing == []
+    assert {row.estimated for row in in_place.rows} == {True}
+    assert [replace(row, index=fm9) for row in in_place.rows] == local.rows
+
+
+def test_texts_that_a_service_cant_look_up_are_missing(corpus_file: Path, tmp_path: Path) -> None:
+    with ApiServer({"x": corpus_file}, faults=Faults(fail_always=("aa",))) as server:
+        result = sources(
+            f"{server.url}x", draws=10, journal=tmp_path / "j.sqlite", rate=1000, timeout_s=1
+        )
+    assert [failure.query for failure in result.missing] == ["aa"]
+    assert {row.query for row in result.rows} == {*QUERIES[1:3]}
 
 
 def test_an_index_without_the_field_says_which_there_are(fm9: str) -> None:
