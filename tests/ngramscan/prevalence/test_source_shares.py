@@ -94,6 +94,7 @@ POPULATIONS = {
     "six sources, some rare": [(4000, 1), (900, 2), (100, 5), (60, 1), (15, 1), (2, 10)],
     "many sources": [(max(1, 4000 // rank), 1) for rank in range(1, 300)],
     "all sources alike": [(40, 1)] * 100,
+    "thousands of sources": [(1, 1)] * 12_500,
     "few occurrences": [(300, 2), (400, 1)],
 }
 
