@@ -81,7 +81,7 @@ def union_of_occurrences(
 ) -> int | None:
     """Return the occurrences of some queries, each place once.
 
-    None if a count is missing, or if overlaps are no strings by the rule of the counts.
+    None if a count is missing, or if by their rule overlaps are not strings to be counted.
     """
     if not rule.has_overlaps:
         return None
