@@ -7,6 +7,22 @@ from ngramscan.reporting.synonyms import ALWAYS, OPTION_ALIASES, OPTION_CURES, S
 SYNONYMS = Synonyms(
     option_aliases={
         **OPTION_ALIASES,
+        "--threads": ("--concurrency",),
+        "-j": ("--concurrency",),
+        "--jobs": ("--concurrency",),
+        "--n-jobs": ("--concurrency",),
+        "--num-proc": ("--concurrency",),
+        "--num-workers": ("--concurrency",),
+        "--num-threads": ("--concurrency",),
+        "--processes": ("--concurrency",),
+        "--cores": ("--concurrency",),
+        "--workers": ("--concurrency",),
+        "--max-workers": ("--concurrency",),
+        "--n-boot": ("--resamples",),
+        "--n-bootstrap": ("--resamples",),
+        "--bootstrap-samples": ("--resamples",),
+        "--bootstrap-iters": ("--resamples",),
+        "--nboot": ("--resamples",),
         "--gen-limit": ("--limit",),
         "--max-samples": ("--limit",),
         "--num-samples": ("--limit", "--sample"),
@@ -74,6 +90,12 @@ SYNONYMS = Synonyms(
     },
     option_cures={
         **OPTION_CURES,
+        "--parallel": {"--concurrency": "use --concurrency N"},
+        "--no-cache": {"--output": "answers that are there are kept; use another folder with -o"},
+        "--bootstrap": {
+            "--interval": "use --interval bootstrap, and --resamples N",
+            "--resamples": "intervals are bootstrapped; --resamples N sets the number of samples",
+        },
         "--test": {
             "--graded-test": "verdicts get McNemar's test; --graded-test NAME is for graded answers"
         },

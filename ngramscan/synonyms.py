@@ -7,6 +7,15 @@ from ngramscan.reporting.synonyms import ALWAYS, OPTION_ALIASES, OPTION_CURES, S
 SYNONYMS = Synonyms(
     option_aliases={
         **OPTION_ALIASES,
+        "--threads": ("--workers", "--concurrency"),
+        "-j": ("--workers", "--concurrency"),
+        "--jobs": ("--workers", "--concurrency"),
+        "--n-jobs": ("--workers", "--concurrency"),
+        "--num-proc": ("--workers", "--concurrency"),
+        "--num-workers": ("--workers", "--concurrency"),
+        "--num-threads": ("--workers", "--concurrency"),
+        "--processes": ("--workers", "--concurrency"),
+        "--cores": ("--workers", "--concurrency"),
         "--case-insensitive": ("--ignore-case",),
         "--word-regexp": ("--whole-words",),
         "--whole-word": ("--whole-words",),
@@ -50,6 +59,9 @@ SYNONYMS = Synonyms(
         "--target-method": ("--of",),
         "--baseline": ("--against",),
         "--reference": ("--against",),
+        "--ignore-whitespace": ("--any-space",),
+        "--ignore-space": ("--any-space",),
+        "--any-whitespace": ("--any-space",),
         "--url": ("--api-url",),
         "--endpoint": ("--api-url",),
         "--api": ("--api-url",),
@@ -58,9 +70,9 @@ SYNONYMS = Synonyms(
         "--rps": ("--rate",),
         "--rate-limit": ("--rate",),
         "--qps": ("--rate",),
-        "--ram": ("--memory",),
-        "--mem": ("--memory",),
-        "--max-memory": ("--memory",),
+        "--ram": ("--memory", "--index-memory"),
+        "--mem": ("--memory", "--index-memory"),
+        "--max-memory": ("--memory", "--index-memory"),
         "--browser": ("--open",),
         "--heading": ("--title",),
         "--exclude": ("--exclude-source",),
@@ -68,6 +80,20 @@ SYNONYMS = Synonyms(
     },
     option_cures={
         **OPTION_CURES,
+        "--parallel": {
+            "--workers": "use --workers N; the default is one for each core",
+            "--concurrency": "use --concurrency N",
+        },
+        "--no-cache": {
+            "--refresh": "use --refresh",
+            "--journal": "replies are kept in --journal FILE; name another file",
+        },
+        "--cache": {"--journal": "use --journal FILE"},
+        "--cache-dir": {"--index-cache": "use --index-cache DIR, or --journal FILE for replies"},
+        "--bootstrap": {"--level": "intervals need no bootstrap here; --level X sets their level"},
+        "--resamples": {
+            ALWAYS: "nothing is resampled; docs/docnorm.md says how intervals are made"
+        },
         "--alpha": {
             "--level": "use --level {complement}, which is 1 minus alpha",
             "--q": "use --q {value}, the share of false findings",
@@ -134,39 +160,26 @@ SYNONYMS = Synonyms(
             "--draws": "documents are what it estimates",
             "--index": "`ngramscan docnorm` counts documents; scans count them with `count` too",
         },
-        "--regex": {
-            "--literal": "texts are counted as they are; give each spelling with -e TEXT",
-        },
         "--extended-regexp": {
             "--regex": "use --regex",
-            "--literal": "texts are counted as they are; give each spelling with -e TEXT",
         },
         "-E": {
             "--regex": "use --regex",
-            "--literal": "texts are counted as they are; give each spelling with -e TEXT",
         },
         "-P": {
             "--regex": "use --regex, which has RE2's syntax",
-            "--literal": "texts are counted as they are; give each spelling with -e TEXT",
         },
         "-G": {
             "--regex": "use --regex, which has RE2's syntax",
-            "--literal": "texts are counted as they are; give each spelling with -e TEXT",
         },
         "--pcre": {
             "--regex": "use --regex, which has RE2's syntax",
-            "--literal": "texts are counted as they are; give each spelling with -e TEXT",
         },
         "--pcre2": {
             "--regex": "use --regex, which has RE2's syntax",
-            "--literal": "texts are counted as they are; give each spelling with -e TEXT",
         },
         "--fixed-strings": {"--literal": "leave it out: texts are counted as they are"},
         "-F": {"--literal": "leave it out: texts are counted as they are"},
-        "-w": {"--literal": "whole words: put the spaces into the text, as in -e ' let us '"},
-        "--whole-words": {
-            "--literal": "whole words: put the spaces into the text, as in -e ' let us '"
-        },
         "-s": {"--ignore-case": "case matters unless --ignore-case is set"},
         "--case-sensitive": {"--ignore-case": "case matters unless --ignore-case is set"},
         "-S": {"--ignore-case": "case matters unless --ignore-case is set"},
@@ -179,7 +192,11 @@ SYNONYMS = Synonyms(
         "--ignore-errors": {"--skip-bad-lines": "use --skip-bad-lines, which counts what it skips"},
         "--on-bad-lines": {"--skip-bad-lines": "use --skip-bad-lines, which counts what it skips"},
         "--text-file": {"--literals-file": "use -f FILE, a text on each line"},
-        "--ignore-case": {"--literal": "case matters here; --case-variants counts other spellings"},
+        "--api-url": {
+            ALWAYS: "`ngramscan index info NAME --api-url URL` describes an index of a service"
+        },
+        "--multiline": {"--any-space": "use --any-space, or (?s) with --regex"},
+        "-U": {"--any-space": "use --any-space, or (?s) with --regex"},
         "--host": {"--api-url": "use --api-url http://{value}"},
         "--port": {"--api-url": "use --api-url http://HOST:PORT"},
         "--offline": {
@@ -213,12 +230,14 @@ SYNONYMS = Synonyms(
         "--ngram-size": {"--window": "use --rule ngram-13, or --window N"},
         "--min-len": {"--min-words": "use --min-words {value}"},
         "--similarity": {"--rule": "matches are exact; --rule NAME says how windows are taken"},
-        "--fuzzy": {"--index": "matches are exact; give each spelling with -e TEXT"},
+        "--fuzzy": {
+            "--regex": "use --regex, -i or --any-space, or give each spelling with -e TEXT"
+        },
         "--highlight": {"--spans": "spans are marked; `ngramscan report` shows them on a page"},
         "--allow-origin": {"--host": "use --allow-host NAME"},
         "--public": {"--host": "use --host 0.0.0.0"},
         "--share": {"--host": "use --host 0.0.0.0"},
-        "--pdf": {"--title": "the page is HTML; --figure chart.pdf of a command draws a PDF"},
+        "--pdf": {"--title": "the page is HTML; `ngramscan count --figure chart.pdf` draws a PDF"},
         "--format": {"--title": "a report is one HTML page: -o FILE.html"},
         "--figure": {
             "--title": "figures are drawn by the commands: `ngramscan count --figure FILE`"

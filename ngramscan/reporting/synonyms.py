@@ -50,14 +50,6 @@ OPTION_ALIASES: Mapping[str, tuple[str, ...]] = {
     "--ci-level": ("--level",),
     "--random-seed": ("--seed",),
     "--random-state": ("--seed",),
-    "--threads": ("--workers", "--concurrency"),
-    "-j": ("--workers", "--concurrency"),
-    "--jobs": ("--workers", "--concurrency"),
-    "--n-jobs": ("--workers", "--concurrency"),
-    "--num-proc": ("--workers", "--concurrency"),
-    "--num-workers": ("--workers", "--concurrency"),
-    "--num-threads": ("--workers", "--concurrency"),
-    "--processes": ("--workers", "--concurrency"),
     "--max-connections": ("--concurrency",),
     "--max-concurrency": ("--concurrency",),
     "--num-concurrent": ("--concurrency",),
@@ -68,10 +60,6 @@ OPTION_ALIASES: Mapping[str, tuple[str, ...]] = {
     "--fig": ("--figure",),
     "--silent": ("--quiet",),
     "--no-progress": ("--quiet",),
-    "--n-boot": ("--resamples",),
-    "--n-bootstrap": ("--resamples",),
-    "--bootstrap-samples": ("--resamples",),
-    "--bootstrap-iters": ("--resamples",),
     "--plan-only": ("--dry-run",),
     "--estimate-cost": ("--dry-run",),
 }
@@ -116,22 +104,6 @@ OPTION_CURES: OptionCures = {
     "--resume": {ALWAYS: "run the same command again: what was done is kept"},
     "--config": {ALWAYS: "options are on the command line; docs/shell.md has their variables"},
     "--version": {ALWAYS: "the option goes before the command: --version"},
-    "--cores": {"--workers": "use --workers {value}"},
-    "--parallel": {
-        "--workers": "use --workers N; the default is one for each core",
-        "--concurrency": "use --concurrency N",
-    },
-    "--no-cache": {
-        "--refresh": "use --refresh",
-        "--journal": "replies are kept in --journal FILE; name another file",
-    },
-    "--cache": {"--journal": "use --journal FILE"},
-    "--cache-dir": {"--index-cache": "use --index-cache DIR, or --journal FILE for replies"},
-    "--nboot": {"--resamples": "use --resamples {value}"},
-    "--bootstrap": {
-        "--interval": "use --interval bootstrap, and --resamples N",
-        "--resamples": "intervals are bootstrapped; --resamples N sets the number of samples",
-    },
 }
 
 

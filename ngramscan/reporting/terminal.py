@@ -276,7 +276,7 @@ def _synonyms(ctx: click.Context) -> Synonyms:
 def _cure_of_option(ctx: click.Context, guess: str, typed: Sequence[str]) -> str:
     """Return what to type instead of an unknown option; empty: nothing is known of it."""
     flags = frozenset(flag for option in ctx.command.get_params(ctx) for flag in option.opts)
-    value = _typed_value(guess, typed)
+    synonyms, value = _synonyms(ctx), _typed_value(guess, typed)
     if cure := cure_of_option(synonyms.option_cures, guess, flags, value):
         return cure
     aliases = synonyms.option_aliases.get(guess, ())
