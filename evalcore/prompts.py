@@ -13,6 +13,7 @@ import msgspec
 
 from evalcore.formats import AnswerPlace, Benchmark, JsonFields, NonEmptyText, Problem
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.reporting import refuse_other
 
@@ -110,6 +111,9 @@ def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet
 
 def _parse_own(path: Path) -> _PromptFile:
     """Return the content of a user's file: YAML, or a text that is the message of one method."""
+    if "{" in path.name and not path.exists():
+        problem = "expected a file; write the text into one, as mine.txt, with {{problem}} in it"
+        raise InputError(OptionUse("prompts", str(path)), problem)
     content = read_text(path)
     if path.suffix.lower() not in _TEXTS:
         return _parse(content, str(path))

@@ -75,6 +75,7 @@ SYNONYMS = Synonyms(
         "--max-memory": ("--memory", "--index-memory"),
         "--browser": ("--open",),
         "--heading": ("--title",),
+        "--target": ("--of",),
         "--exclude": ("--exclude-source",),
         "--source-exclude": ("--exclude-source",),
     },
@@ -104,6 +105,20 @@ SYNONYMS = Synonyms(
             "--rule": "use --rule NAME",
             "--tier": "use --tier NAME or --method NAME",
             "--exclude-source": "use --exclude-source GLOB to leave out documents",
+        },
+        "--before": {"--width": "use --width {value}: characters on each side"},
+        "--after": {"--width": "use --width {value}: characters on each side"},
+        "--around": {"--width": "use --width {value}: characters on each side"},
+        "--all": {"-n": "use -n N for more of them; `ngramscan count` says how many there are"},
+        "--where": {
+            "--index": "filter elsewhere, as with jq or DuckDB, and pipe the rest: --index scan:-"
+        },
+        "--select": {
+            "--index": "filter elsewhere, as with jq or DuckDB, and pipe the rest: --index scan:-"
+        },
+        "--only": {"--tier": "use --method NAME or --tier NAME"},
+        "--cache-only": {
+            "--index": "stored replies are used first; --index python and scan:PATH need no network"
         },
         "--context": {"--width": "use --width {value}: characters, not lines, on each side"},
         "-C": {"--width": "use --width 100: characters, not lines, on each side"},
@@ -249,6 +264,9 @@ SYNONYMS = Synonyms(
         "frequencies": "count",
         "occurrences": "count",
         "df": "docnorm",
+        "docfreq": "docnorm",
+        "doc-freq": "docnorm",
+        "document-frequency": "docnorm",
         "docs": "docnorm",
         "documents": "docnorm",
         "doc-count": "docnorm",
@@ -284,6 +302,13 @@ SYNONYMS = Synonyms(
         "plot": "draw with --figure FILE of count, contaminate, trace or blend",
         "chart": "draw with --figure FILE of count, contaminate, trace or blend",
         "figure": "draw with --figure FILE of count, contaminate, trace or blend",
+        "table": "write a table for LaTeX with -o FILE.tex: `ngramscan count f1 -o table.tex`",
+        "latex": "write a table for LaTeX with -o FILE.tex: `ngramscan count f1 -o table.tex`",
+        "tex": "write a table for LaTeX with -o FILE.tex: `ngramscan count f1 -o table.tex`",
+        "cite": "CITATION.cff in the checkout says what to cite",
+        "citation": "CITATION.cff in the checkout says what to cite",
+        "test": "pytest, in the checkout, runs the tests",
+        "tests": "pytest, in the checkout, runs the tests",
         "ls": "`ngramscan index list` or `ngramscan patterns list`",
         "list": "`ngramscan index list` or `ngramscan patterns list`",
         "corpora": "`ngramscan index list`",
@@ -337,7 +362,6 @@ SYNONYMS = Synonyms(
 )
 
 INDEX_SYNONYMS = Synonyms(
-    default_command="info",
     command_aliases={
         "ls": "list",
         "show": "info",
@@ -385,6 +409,7 @@ PATTERNS_SYNONYMS = Synonyms(
         "check": "show",
         "validate": "show",
         "verify": "show",
+        "lint": "show",
         "cat": "show",
         "view": "show",
         "info": "show",
@@ -394,5 +419,6 @@ PATTERNS_SYNONYMS = Synonyms(
         "create": "docs/patterns.md shows a file of patterns to begin with",
         "init": "docs/patterns.md shows a file of patterns to begin with",
         "count": "`ngramscan count FILE`",
+        "diff": "`ngramscan patterns show FILE` shows the patterns of one set",
     },
 )

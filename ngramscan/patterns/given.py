@@ -91,8 +91,8 @@ def _is_set(argument: PathOrName) -> bool:
         cure = _to_give("index", name, "scan:")
         raise InputError(name, "not a pattern set; to count in its texts: " + cure)
     if _has_counts(path, suffix):
-        cure = "count with the set or the texts that it was made of"
-        raise InputError(name, f"rows of counts, not patterns; {cure}")
+        source = "the set or the texts that it was made of"
+        raise InputError(name, f"rows of counts, not patterns; count with {source}")
     if suffix not in _SETS:
         cure = _to_give("literals_file", name)
         raise InputError(name, "not a pattern set; to count each of its lines: " + cure)

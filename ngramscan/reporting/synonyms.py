@@ -111,10 +111,14 @@ def cure_of_option(cures: OptionCures, guess: str, flags: frozenset[str], value:
     """Return what to type instead of a flag in a command with these flags; empty: not known."""
     for flag, cure in cures.get(guess, {}).items():
         if flag == ALWAYS or flag in flags:
-            return cure.replace("{value}", value or "VALUE").replace(
-                "{complement}", _complement(value)
-            )
+            return filled_in(cure, value)
     return ""
+
+
+def filled_in(cure: str, value: str) -> str:
+    """Return a cure with the value that was typed; VALUE stands for one that was not."""
+    with_value = cure.replace("{value}", value or "VALUE")
+    return with_value.replace("{complement}", _complement(value))
 
 
 def _complement(value: str) -> str:

@@ -57,7 +57,7 @@ from ngramscan.reporting.rows import (
     write_content,
 )
 from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
-from ngramscan.reporting.synonyms import Synonyms, cure_of_option
+from ngramscan.reporting.synonyms import Synonyms, cure_of_option, filled_in
 
 _LONGEST_LINE = 10_000
 _UNREAD = 128 + signal.SIGPIPE
@@ -202,7 +202,8 @@ class Command(click.Command):
         except click.NoSuchOption as error:
             if cure := _cure_of_option(ctx, error.option_name, typed):
                 raise InputError(error.option_name, f"no such option; {cure}") from error
-            raise
+            flags = [flag for option in self.get_params(ctx) for flag in option.opts]
+            raise click.NoSuchOption(error.option_name, possibilities=flags, ctx=ctx) from error
         except click.MissingParameter:
             typed_values, _, _ = self.make_parser(ctx).parse_args(typed)
             required = [option for option in self.get_params(ctx) if option.required]
@@ -280,9 +281,12 @@ def _cure_of_option(ctx: click.Context, guess: str, typed: Sequence[str]) -> str
     if cure := cure_of_option(synonyms.option_cures, guess, flags, value):
         return cure
     aliases = synonyms.option_aliases.get(guess, ())
-    for flag in (guess, *aliases, *synonyms.option_cures.get(guess, ())):
+    for flag in (guess, *aliases):
         if takers := _commands_with(ctx.find_root(), flag):
             return f"{flag} is an option of {', '.join(takers)}"
+    for flag, cure in synonyms.option_cures.get(guess, {}).items():
+        if takers := _commands_with(ctx.find_root(), flag):
+            return f"in {', '.join(takers)}: {filled_in(cure, value)}"
     return ""
 
 

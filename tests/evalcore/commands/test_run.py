@@ -304,13 +304,19 @@ def test_a_text_is_a_method_of_its_name(questions: Path, flag: str, written: str
         ("a.txt", "No place.", "a.txt: write {{problem}} where the text of the problem belongs"),
         ("cot.md", "{{problem}}", "cot.md: methods: the name cot is taken; choose another"),
         ("a.txt", "{{problem}} {{x}}", "a.txt: method a: unknown placeholder {{x}}; known: "),
+        (
+            "Q: {problem}",
+            "",
+            "--prompts 'Q: {problem}': expected a file; write the text into one, ",
+        ),
     ],
-    ids=["no place", "a shipped name", "unknown placeholder"],
+    ids=["no place", "a shipped name", "unknown placeholder", "no file"],
 )
 def test_a_text_that_is_no_method_is_refused(
     questions: Path, name: str, text: str, problem: str
 ) -> None:
-    Path(name).write_text(text)
+    if text:
+        Path(name).write_text(text)
     ended = invoke("run", "--data", questions, "--model", "any", "--prompts", name, "--dry-run")
     assert (ended.code, ended.stdout) == (2, "")
     assert ended.stderr.startswith(f"Error: {problem}")

@@ -166,6 +166,11 @@ def test_no_synonym_ends_as_an_unknown_option(
         ("ngramscan keyness x --alpha 0.1", "use --q 0.1, the share of false findings"),
         ("ngramscan report x --threads 3", "--workers is an option of count, docnorm, contexts"),
         ("ngramscan blend x --draws 3", "--draws is an option of docnorm"),
+        (
+            "ngramscan blend x --by method",
+            "in count, docnorm, contexts, contaminate, trace: rows are",
+        ),
+        ("ngramscan index nothing", "nothing: no such command; expected one of list, info, build"),
         ("ngramscan count x -P", "use --regex, which has RE2's syntax"),
         ("ngramscan index list --api-url x", "`ngramscan index info NAME --api-url URL`"),
         ("ngramscan trend x", "trend: no such command; compare corpora: `ngramscan count TEXT "),
@@ -216,3 +221,9 @@ def test_help_lists_no_alias(command: str) -> None:
     aliases = [alias for alias in TABLES["ngramscan"].option_aliases if f" {alias} " in shown]
     flags = flags_of_commands("ngramscan")[f"ngramscan {command}"]
     assert [alias for alias in aliases if alias not in flags] == []
+
+
+def test_near_names_are_those_that_help_lists() -> None:
+    ended = invoke("count", "x", "--whole-wrds")
+    assert ended.code == 2
+    assert ended.stderr.endswith("No such option '--whole-wrds'. Did you mean '--whole-words'?\n")
