@@ -149,19 +149,23 @@ SYNONYMS = Synonyms(
         },
         "--split": {"--index": "name the files of the split: --index 'scan:FOLDER/train*'"},
         "--by": {
-            "--index": "rows are per index; repeat --index for parts: --index scan:A --index scan:B"
+            "--case-sensitive": "rows of -o FILE are per dataset, model and method",
+            "--min-words": "rows of -o FILE are per index, dataset, model and prompt",
+            "--index": "rows are per index; give the parts one by one: --index scan:A,scan:B",
         },
         "--group-by": {
-            "--index": "rows are per index; repeat --index for parts: --index scan:A --index scan:B"
+            "--case-sensitive": "rows of -o FILE are per dataset, model and method",
+            "--min-words": "rows of -o FILE are per index, dataset, model and prompt",
+            "--index": "rows are per index; give the parts one by one: --index scan:A,scan:B",
         },
         "--by-file": {
-            "--index": "rows are per index; repeat --index for files: --index scan:A --index scan:B"
+            "--index": "rows are per index; give the files one by one: --index scan:A,scan:B"
         },
         "--per-file": {
-            "--index": "rows are per index; repeat --index for files: --index scan:A --index scan:B"
+            "--index": "rows are per index; give the files one by one: --index scan:A,scan:B"
         },
         "--by-source": {
-            "--index": "rows are per index; repeat --index for parts: --index scan:A --index scan:B"
+            "--index": "rows are per index; give the parts one by one: --index scan:A,scan:B"
         },
         "--files-with-matches": {"--index": "`ngramscan contexts` shows the documents and lines"},
         "-l": {"--index": "`ngramscan contexts` shows the documents and lines"},
@@ -331,7 +335,6 @@ SYNONYMS = Synonyms(
         "log": "`ngramscan journal info`",
         "download": "nothing is downloaded: hosted corpora answer (`ngramscan index list`)",
         "fetch": "nothing is downloaded: hosted corpora answer (`ngramscan index list`)",
-        "sources": "documents and their sources: `ngramscan contexts TEXT --index NAME`",
         "cost": "use --dry-run of the command: `ngramscan count TEXT --dry-run`",
         "reproduce": "docs/reproduce.md has the commands of the paper",
         "demo": "`ngramscan count f1 --index python`",

@@ -58,7 +58,8 @@ def test_a_plain_text_is_answered_with_the_command_that_reads_it(tmp_path: Path,
     (tmp_path / name).write_text("Once upon a time.\n")
     with pytest.raises(InputError, match="; `ngramscan trace --plain` reads plain texts") as error:
         read_outputs(tmp_path / name)
-    assert error.value.args[0].endswith("; `ngramscan.trace(…, plain=True)` reads plain texts")
+    error.value.name_keywords()
+    assert str(error.value).endswith("; `ngramscan.trace(…, plain=True)` reads plain texts")
 
 
 def test_broken_lines_are_skipped_on_request_and_counted(tmp_path: Path) -> None:

@@ -167,8 +167,8 @@ def test_no_synonym_ends_as_an_unknown_option(
         ("ngramscan report x --threads 3", "--workers is an option of count, docnorm, contexts"),
         ("ngramscan blend x --draws 3", "--draws is an option of docnorm"),
         (
-            "ngramscan blend x --by method",
-            "in count, docnorm, contexts, contaminate, trace: rows are",
+            "ngramscan serve x --by method",
+            "in blend, tiers: rows of -o FILE are per dataset, model and method",
         ),
         ("ngramscan index nothing", "nothing: no such command; expected one of list, info, build"),
         ("ngramscan count x -P", "use --regex, which has RE2's syntax"),
