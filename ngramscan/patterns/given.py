@@ -27,9 +27,6 @@ _SETS = {*_YAML, ".json", ""}
 """Suffixes of pattern sets; JSON is YAML, too."""
 _LONGEST_NAMED = 60
 """A longer expression is cut where an error names it."""
-_COLUMNS_OF_COUNTS = ("index", "pattern", "occurrences")
-"""Columns that all rows of counts have."""
-_LONGEST_HEADER = 10_000
 _LONGEST_SHOWN = 1000
 """A longer argument is not repeated in the cure, which would be hard to see after it."""
 
@@ -97,6 +94,12 @@ def _is_set(argument: PathOrName) -> bool:
         cure = _to_give("literals_file", name)
         raise InputError(name, "not a pattern set; to count each of its lines: " + cure)
     return True
+
+
+_COLUMNS_OF_COUNTS = ("index", "pattern", "occurrences")
+"""Columns that all rows of counts have."""
+_LONGEST_HEADER = 10_000
+"""In bytes."""
 
 
 def _has_counts(path: PathOrName, suffix: str) -> bool:

@@ -30,7 +30,7 @@ class Synonyms:
     command_aliases: Mapping[str, str] = field(default_factory=dict)
     """Commands that work, by the name that they stand for."""
     command_cures: Mapping[str, str] = field(default_factory=dict)
-    """What to type instead of a command."""
+    """Cures for names of commands that do not exist."""
     default_command: str = ""
     """The command that is meant where the name of a file or of a set stands for a command."""
 
