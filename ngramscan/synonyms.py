@@ -81,6 +81,33 @@ SYNONYMS = Synonyms(
     },
     option_cures={
         **OPTION_CURES,
+        "--force": {
+            "--shard-size": "delete the folder first, or choose another",
+            "--output": "files of -o are replaced without asking",
+        },
+        "--overwrite": {
+            "--shard-size": "delete the folder first, or choose another",
+            "--output": "files of -o are replaced without asking",
+        },
+        "--per-document": {
+            "--index": "`ngramscan docnorm` has documents and occurrences per document"
+        },
+        "--min-count": {"--index": "all rows are written; choose with --sort, or from -o FILE"},
+        "--top": {"--index": "all rows are written; choose with --sort -COLUMN"},
+        "--lowercase": {"--ignore-case": "use --ignore-case"},
+        "--stem": {"--regex": "use --regex for other endings, as in 'step(s|ped)?'"},
+        "--left": {"--width": "use --width {value}: characters on each side"},
+        "--right": {"--width": "use --width {value}: characters on each side"},
+        "--window": {"--width": "use --width {value}: characters on each side"},
+        "--shuffle": {"-n": "occurrences are drawn at random; --seed N draws others"},
+        "--random": {"-n": "occurrences are drawn at random; --seed N draws others"},
+        "--show-source": {"--width": "the document is named after each occurrence"},
+        "-m": {"-n": "use -n {value}"},
+        "-p": {"--port": "use --port {value}"},
+        "--n": {"--window": "use --rule ngram-13, or --window N"},
+        "--min-tokens": {"--min-words": "use --min-words {value}"},
+        "--a": {"--of": "use --of NAME --against NAME"},
+        "--b": {"--of": "use --of NAME --against NAME"},
         "--parallel": {
             "--workers": "use --workers N; the default is one for each core",
             "--concurrency": "use --concurrency N",

@@ -67,7 +67,7 @@ OPTION_ALIASES: Mapping[str, tuple[str, ...]] = {
 OPTION_CURES: OptionCures = {
     "--alpha": {"--level": "use --level {complement}, which is 1 minus alpha"},
     "--significance": {"--level": "use --level {complement}, which is 1 minus the significance"},
-    "--ci": {"--level": "intervals are always shown; --level 0.99 sets their confidence level"},
+    "--ci": {"--level": "intervals are always shown; --level X sets their confidence level"},
     "--csv": {"--format": "use --format csv, or -o FILE.csv"},
     "--tsv": {"--format": "use --format csv, or -o FILE.csv"},
     "--json": {"--format": "use --format json, or -o FILE.json"},
@@ -87,6 +87,9 @@ OPTION_CURES: OptionCures = {
     "--stdout": {"--output": "rows go to standard output unless -o FILE is set"},
     "--force": {"--output": "files of -o are replaced without asking"},
     "--overwrite": {"--output": "files of -o are replaced without asking"},
+    "--no-ci": {"--format": "intervals are always shown; rows of -o FILE have them in columns"},
+    "--sep": {"--format": "use --format csv; its separator is a comma"},
+    "--delimiter": {"--format": "use --format csv; its separator is a comma"},
     "--append": {"--output": "write another file with -o; commands read several files"},
     "--debug": {
         "--verbose": "use -v",

@@ -7,6 +7,7 @@ import inspect
 import locale
 import os
 import re
+import shlex
 import signal
 import stat
 import sys
@@ -197,8 +198,12 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; if several are missing, say all of them."""
         typed = [*args]
+        ctx.allow_extra_args = True  # they are refused below, with what was probably meant
         try:
-            return super().parse_args(ctx, args)
+            extra = super().parse_args(ctx, args)
+            if extra and not ctx.resilient_parsing:
+                raise click.UsageError(self._describe_extra(extra), ctx)
+            return extra
         except click.NoSuchOption as error:
             if cure := _cure_of_option(ctx, error.option_name, typed):
                 raise InputError(error.option_name, f"no such option; {cure}") from error
@@ -212,6 +217,21 @@ class Command(click.Command):
                 raise
             names = ", ".join(each.get_error_hint(ctx) for each in missing)
             raise click.UsageError(f"Missing {names}.", ctx) from None
+
+    def _describe_extra(self, extra: Sequence[str]) -> str:
+        """Return the message about arguments that a command does not take."""
+        flags = {flag for option in self.params for flag in option.opts}
+        path = shlex.quote(extra[0])
+        if "--index" in flags:
+            cure = f"; to look in it: --index scan:{path}"
+        elif "--data" in flags:
+            cure = f"; if it has the questions: --data {path}"
+        elif "--against" in flags:
+            cure = "; methods are named by --of NAME --against NAME"
+        else:
+            cure = ""
+        noun = "argument" if len(extra) == 1 else "arguments"
+        return f"Got unexpected extra {noun} ({' '.join(extra)}){cure}"
 
     def make_parser(self, ctx: click.Context) -> Any:
         """Return the parser, which also knows the names that other tools have for options."""

@@ -227,3 +227,22 @@ def test_near_names_are_those_that_help_lists() -> None:
     ended = invoke("count", "x", "--whole-wrds")
     assert ended.code == 2
     assert ended.stderr.endswith("No such option '--whole-wrds'. Did you mean '--whole-words'?\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        (
+            "ngramscan contaminate e.jsonl my corpus",
+            "arguments (my corpus); to look in it: --index",
+        ),
+        ("ngramscan contaminate e.jsonl c.jsonl", "(c.jsonl); to look in it: --index scan:c.jsonl"),
+        ("evalcore run q.csv --model m", "(q.csv); if it has the questions: --data q.csv"),
+        ("ngramscan index verify idx more", "Got unexpected extra argument (more)"),
+    ],
+)
+def test_an_extra_argument_is_answered_with_the_option_for_it(line: str, cure: str) -> None:
+    package, *arguments = line.split()
+    ended = invoke(*arguments, package=package)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert cure in ended.stderr
