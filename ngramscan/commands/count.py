@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,7 +15,7 @@ from ngramscan.commands.shared import (
     refuse_totals,
 )
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse, Text, counted
+from ngramscan.messages import OptionUse, counted
 from ngramscan.options import WHAT, ShowAll
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, RowTypes, Shared, command
@@ -24,7 +23,7 @@ from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, RowTy
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ngramscan.prevalence.count import CountResult, CountRow, FormCount
+    from ngramscan.prevalence.count import CountResult, FormCount
     from ngramscan.prevalence.totals import Total
     from ngramscan.reporting.latex import PaperTable
 
@@ -145,7 +144,6 @@ def count(
         CountRow,
         notices=[
             *_describe_forms(counting.form_counts),
-            *([] if rule.is_regex else _describe_expressions(rows)),
             *describe_unknown_sizes(counting.sizes),
             *hint_regexes([(row.query, row.occurrences) for row in rows], pattern_options),
         ],
@@ -174,29 +172,6 @@ def _describe_forms(form_counts: Sequence[FormCount]) -> list[str]:
     if more := lines[SHOWN_REASONS:]:
         lines[SHOWN_REASONS:] = [f"and {len(more)} more queries occur in another form"]
     return lines
-
-
-_EXPRESSION = re.compile(
-    r"""
-    \\[bdsw](?![A-Za-z])      # \b, \d, \s, \w, but no command of LaTeX
-    | \.[*+]                  # .* and .+
-    | \(\?                    # (?i) and (?:
-    | \w[?*+]\w               # colou?r
-    | \w\|\w                 # a|b
-    | \[\^?\w-\w             # [a-z] and [^a-z]
-    """,
-    re.VERBOSE,
-)
-"""A part of a text by which it is likely a regular expression."""
-
-
-def _describe_expressions(rows: Sequence[CountRow]) -> Iterator[Text]:
-    """Yield a line for each text that occurs nowhere and looks like a regular expression."""
-    occurring_texts = {row.query for row in rows if row.occurrences}
-    for text in dict.fromkeys(row.query for row in rows if not row.method):
-        if text not in occurring_texts and _EXPRESSION.search(text):
-            meaning = OptionUse("regex") + " takes it as a regular expression"
-            yield f'"{text}" was counted as it is; ' + meaning
 
 
 def _paper(rows: Sequence[Any], sizes: Mapping[str, str]) -> Sequence[PaperTable]:

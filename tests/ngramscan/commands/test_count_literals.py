@@ -10,7 +10,7 @@ import pytest
 import ngramscan
 from ngramscan.errors import InputError
 from tests.support import oracle
-from tests.support.command import NGRAMSCAN, invoke, json_rows
+from tests.support.command import NGRAMSCAN, invoke
 from tests.support.outputs import refusal
 from tests.support.places import REPLAY
 from tests.support.replay_texts import TEXTS
@@ -235,48 +235,3 @@ def test_rows_of_counts_are_no_list_of_phrases(
     assert (refused.code, refused.stdout) == (2, "")
     cure = "count with the set or the texts that it was made of"
     assert refused.stderr == f"Error: rows.csv: rows of counts, not patterns; {cure}\n"
-
-
-@pytest.mark.parametrize(
-    ("text", "is_likely"),
-    [
-        ("colou?r", True),
-        ("(?i)for example", True),
-        ("a|b", True),
-        (r"\bword\b", True),
-        (r"\d+", True),
-        ("import .* as", True),
-        ("[a-z]+", True),
-        (r"\begin{align*}", False),
-        (r"\sqrt{2}", False),
-        ("x[0]", False),
-        ("why? because", False),
-        ("f(x) | y", False),
-        ("a.b", False),
-    ],
-)
-def test_a_likely_regular_expression_that_occurs_nowhere_is_noticed(
-    text: str, is_likely: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("some.jsonl").write_text(json.dumps({"text": "The color of it."}) + "\n")
-    Path("with.jsonl").write_text(json.dumps({"text": f"It is {text} there."}) + "\n")
-    asked = ("--journal", "j.sqlite", "--format", "jsonl", "--index")
-    notice = f'"{text}" was counted as it is; --regex takes it as a regular expression\n'
-    absent = invoke("count", "-e", text, *asked, "scan:some.jsonl")
-    assert (absent.code, json_rows(absent.stdout)[0]["occurrences"]) == (0, 0)
-    assert absent.stderr == (notice if is_likely else "")
-    present = invoke("count", "-e", text, *asked, "scan:some.jsonl", "--index", "scan:with.jsonl")
-    assert [row["occurrences"] for row in json_rows(present.stdout)] == [0, 1]
-    assert "regular expression" not in present.stderr
-    quiet = invoke("count", "-e", text, "-q", *asked, "scan:some.jsonl")
-    assert quiet.stderr == ""
-
-
-def test_no_notice_where_it_is_a_regular_expression(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("some.jsonl").write_text(json.dumps({"text": "The shape of it."}) + "\n")
-    asked = ("--regex", "-e", "colou?r", "--index", "scan:some.jsonl", "--journal", "j.sqlite")
-    assert invoke("count", *asked, "--format", "jsonl").stderr == ""
