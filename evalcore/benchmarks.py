@@ -63,6 +63,11 @@ def find_benchmark(name: str | None, data: str | Path | None = None, *fields: st
         if named := [name for name in columns if columns[name] != name]:
             raise InputError(OptionUse(f"{named[0]}_field"), f"the columns of {name} are fixed")
         return shipped
+    if data is not None and name is None and not Path(data).exists() and not has_rows(data):
+        names = f"benchmarks: {', '.join(benchmarks())}{suggestion(str(data), benchmarks())}"
+        cure = "name a benchmark with " + OptionUse("dataset", placeholder="NAME")
+        cure = cure + ", or give a file of questions (JSONL, CSV, JSON or Parquet); "
+        raise InputError(OptionUse("data", str(data)), "no such file; " + cure + names)
     if data is None or not has_rows(data):
         meant = suggestion(name or "", benchmarks()) or f"; known: {', '.join(benchmarks())}"
         problem = "unknown benchmark" if name else "missing"

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from evalcore.synonyms import DATASETS_SYNONYMS, SYNONYMS
 from ngramscan import __version__
 from ngramscan.reporting.terminal import Commands
 
@@ -27,6 +28,7 @@ main = Commands(
     _COMMANDS,
     keeping=["run", "judge"],
     completions="evalcore.cli",
+    synonyms=SYNONYMS,
     name="evalcore",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Run prompting methods on models, score the answers, and compare the methods.
@@ -40,6 +42,7 @@ datasets = Commands(
     ["check", "fetch", "list"],
     keeping=["fetch"],
     prefix="datasets_",
+    synonyms=DATASETS_SYNONYMS,
     help="List, fetch and check benchmarks.",
 )
 main.add_command(datasets, "datasets")

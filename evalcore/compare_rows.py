@@ -247,6 +247,13 @@ def compare_methods(
     return compared, averages, messages
 
 
+def first_of_two(methods: Sequence[str], treatments: Sequence[str]) -> tuple[str, list[str]]:
+    """Return the baseline of two methods if none is named, and the notice that says so."""
+    treatment_names = {name.lower() for name in treatments}
+    first, second = methods if methods[0].lower() not in treatment_names else reversed(methods)
+    return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
+
+
 def pair_methods(
     methods: Sequence[str], baseline: str | None, treatments: Sequence[str]
 ) -> list[tuple[str, str]]:

@@ -117,8 +117,27 @@ def _fault(ids: Sequence[str], what: str) -> list[str]:
 
 def _questions(benchmark: Benchmark, path: Path) -> Parsed:
     """Read a table with a column for each part: IMO-ProofBench, and users' own questions."""
-    problems = [_question(place, values, benchmark) for place, values in read_table(path)]
-    return (problems, []) if benchmark.files else _with_final_answers(problems)
+    rows = [*read_table(path)]
+    if _lacks_ids([values for _, values in rows], benchmark):
+        rows = [(place, {**row, "id": number}) for number, (place, row) in enumerate(rows, 1)]
+        notices = ["no column id; the problems are numbered in the order of the file"]
+    else:
+        notices = []
+    problems = [_question(place, values, benchmark) for place, values in rows]
+    if benchmark.files:
+        return problems, []
+    with_answers, answer_notices = _with_final_answers(problems)
+    return with_answers, notices + answer_notices
+
+
+def _lacks_ids(rows: Sequence[Mapping[str, Any]], benchmark: Benchmark) -> bool:
+    """Tell whether a user's own questions have all columns but any that may be an id."""
+    columns = dict(benchmark.columns)
+    if benchmark.files or columns.pop("id") != "id":
+        return False
+    may_be_ids = {"id", *_OTHER_NAMES["id"]}
+    has_others = all(column in row for row in rows for column in columns.values())
+    return has_others and not any(name in row for row in rows for name in may_be_ids)
 
 
 def _with_final_answers(problems: Sequence[Problem]) -> Parsed:
@@ -169,7 +188,7 @@ def _question(place: str, values: Mapping[str, Any], benchmark: Benchmark) -> Pr
 
 
 _OTHER_NAMES = {
-    "id": ("question_id", "problem_id", "unique_id", "task_id", "idx", "index"),
+    "id": ("question_id", "problem_id", "unique_id", "task_id", "idx", "index", "key"),
     "question": ("problem", "prompt", "input", "query", "instruction"),
     "answer": ("final_answer", "solution", "target", "gold", "reference", "ground_truth", "label"),
 }

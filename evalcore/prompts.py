@@ -13,11 +13,16 @@ import msgspec
 
 from evalcore.formats import AnswerPlace, Benchmark, JsonFields, NonEmptyText, Problem
 from ngramscan.errors import InputError
+from ngramscan.messages import OptionUse
 from ngramscan.reading.yaml_files import as_type, parse_yaml, read_text
 from ngramscan.reporting import refuse_other
 
 # Two braces, since prompts are full of LaTeX's single ones.
 _PLACEHOLDER = re.compile(r"\{\{([A-Za-z][\w+.-]*)\}\}")
+_TEXTS = {".txt", ".md"}
+"""Suffixes of files that are the message of one method as it is."""
+_OTHER_PLACEHOLDER = re.compile(r"\{\{\s*(?:problem|question)\s*\}\}|\{(?:problem|question)\}")
+"""How other tools write where the problem belongs."""
 
 
 class Template(msgspec.Struct, forbid_unknown_fields=True):
@@ -92,7 +97,7 @@ def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet
     file.methods = {**file.methods, **general.methods, **file.methods}  # the benchmark's come first
     methods = dict(_templates(file, benchmark.prompts))
     if extra is not None:
-        where, added = str(extra), _parse(read_text(extra), str(extra))
+        where, added = str(extra), _parse_own(extra)
         if added.fields or added.benchmarks or not added.methods:
             raise InputError(where, "it must have methods, and may have phases and a source")
         # Outputs of two prompts must not bear one name.
@@ -102,6 +107,21 @@ def load_templates(benchmark: Benchmark, extra: Path | None = None) -> PromptSet
         added.fields, added.phases = file.fields, file.phases | added.phases
         methods |= _templates(added, where, are_own=True)
     return PromptSet(benchmark.name, methods)
+
+
+def _parse_own(path: Path) -> _PromptFile:
+    """Return the content of a user's file: YAML, or a text that is the message of one method."""
+    if "{" in path.name and not path.exists():
+        problem = "expected a file; write the text into one, as mine.txt, with {{problem}} in it"
+        raise InputError(OptionUse("prompts", str(path)), problem)
+    content = read_text(path)
+    if path.suffix.lower() not in _TEXTS:
+        return _parse(content, str(path))
+    if "{{problem}}" not in content:
+        content = _OTHER_PLACEHOLDER.sub("{{problem}}", content)
+    if "{{problem}}" not in content:
+        raise InputError(path, "write {{problem}} where the text of the problem belongs")
+    return _PromptFile(methods={path.stem.lower(): {"user": content.strip()}})
 
 
 def _parse(content: str, where: str) -> _PromptFile:

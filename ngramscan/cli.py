@@ -9,7 +9,14 @@ import click
 
 from ngramscan import __version__
 from ngramscan.reporting.completion import paths
+from ngramscan.reporting.synonyms import Synonyms
 from ngramscan.reporting.terminal import Commands
+from ngramscan.synonyms import (
+    INDEX_SYNONYMS,
+    JOURNAL_SYNONYMS,
+    PATTERNS_SYNONYMS,
+    SYNONYMS,
+)
 
 main = Commands(
     "ngramscan.commands.{}",
@@ -19,6 +26,7 @@ main = Commands(
     ],
     keeping=["count", "docnorm", "contexts", "sources", "contaminate", "trace"],
     completions="ngramscan.cli",
+    synonyms=SYNONYMS,
     name="ngramscan",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Corpus statistics: what language models were trained on, with intervals.
@@ -30,15 +38,26 @@ main = Commands(
 click.version_option(__version__, prog_name="ngramscan")(main)
 
 
-def _add_group(name: str, names: list[str], text: str, keeping: Sequence[str] = ()) -> None:
-    module = f"ngramscan.commands.{name}"
-    main.add_command(Commands(module, names, keeping, prefix=f"{name}_", name=name, help=text))
+def _add_group(
+    name: str, names: list[str], text: str, synonyms: Synonyms, keeping: Sequence[str] = ()
+) -> None:
+    group = Commands(
+        f"ngramscan.commands.{name}",
+        names,
+        keeping,
+        prefix=f"{name}_",
+        synonyms=synonyms,
+        name=name,
+        help=text,
+    )
+    main.add_command(group)
 
 
 _add_group(
     "index",
     ["list", "info", "build", "add", "verify"],
     "List the hosted indexes; build, check and describe local ones.",
+    INDEX_SYNONYMS,
     keeping=["build", "add"],
 )
 _add_group(
@@ -49,11 +68,13 @@ _add_group(
     No request is sent twice: replies are in ~/.cache/ngramscan/replies.sqlite, on macOS in
     ~/Library/Caches/ngramscan/replies.sqlite, or in the file of --journal.
     """,
+    JOURNAL_SYNONYMS,
 )
 _add_group(
     "patterns",
     ["list", "show"],
     "List the pattern sets that come with ngramscan; show one of them, or your own.",
+    PATTERNS_SYNONYMS,
 )
 
 

@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, Literal
 
-from evalcore.compare_rows import Adjustment, AverageRow, CompareRow, compare_methods
+from evalcore.compare_rows import (
+    Adjustment,
+    AverageRow,
+    CompareRow,
+    compare_methods,
+    first_of_two,
+)
 from evalcore.epochs import take_passes
 from evalcore.labels import read_labels
 from evalcore.messages import Messages
@@ -65,9 +71,7 @@ def _choose_baseline(
     if all_pairs or len(methods) != 2:
         problem = "expected either a baseline or " + OptionUse("all_pairs") + "; the methods are"
         raise InputError(OptionUse("baseline"), problem + f" {', '.join(methods)}")
-    treatment_names = {name.lower() for name in treatments}
-    first, second = methods if methods[0].lower() not in treatment_names else reversed(methods)
-    return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
+    return first_of_two(methods, treatments)
 
 
 def difference_text(row: Any) -> str:

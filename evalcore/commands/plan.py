@@ -8,7 +8,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from evalcore.answer_table import NAMES, describe_documents, make_answer_table, name_cell
-from evalcore.compare_rows import pair_methods
+from evalcore.compare_rows import first_of_two, pair_methods
 from evalcore.messages import CellLevels, Messages, describe_left_out
 from evalcore.options import LeastDifference, Methods
 from evalcore.pairing import describe_overlap_of_pairs, find_pairs
@@ -181,12 +181,29 @@ def _curve(row: PlanRow, design: Design) -> Iterator[PowerCurveRow]:
             )
 
 
+def _choose_baseline(
+    methods: Sequence[str], baseline: str | None, treatments: Sequence[str]
+) -> tuple[str, list[str]]:
+    """Return the baseline, which is the first of two methods if none is named, and a notice."""
+    if baseline:
+        return baseline, []
+    if len(methods) != 2:
+        problem = f"required with a pilot; its methods are {', '.join(methods)}"
+        raise InputError(OptionUse("baseline"), problem)
+    return first_of_two(methods, treatments)
+
+
 def _read_pilot(
-    scores: Sequence[Table], baseline: str, treatments: Sequence[str], options: ScoreOptions
+    scores: Sequence[Table],
+    chosen_baseline: str | None,
+    treatments: Sequence[str],
+    options: ScoreOptions,
 ) -> tuple[list[_PlannedPair], Messages]:
     """Return the pairs of methods of a pilot, and messages."""
     rows, read_messages = options.read(scores, is_one_rule=False)
-    methods = pair_methods([*dict.fromkeys(row.method for row in rows)], baseline, treatments)
+    method_names = [*dict.fromkeys(row.method for row in rows)]
+    baseline, baseline_notices = _choose_baseline(method_names, chosen_baseline, treatments)
+    methods = pair_methods(method_names, baseline, treatments)
     table = make_answer_table(rows)
     planned, cell_levels, failures = list[_PlannedPair](), list[CellLevels](), list[Text]()
     for pairs in find_pairs(table, methods):
@@ -204,7 +221,8 @@ def _read_pilot(
     if not cell_levels:
         raise InputError("scores", f"no benchmark and model has {baseline} and another method")
     left_out = describe_left_out("pair", cell_levels, options.lowest_level)
-    before = Messages(notices=read_messages.notices + describe_documents(table))
+    notices = read_messages.notices + baseline_notices
+    before = Messages(notices=notices + describe_documents(table))
     after = Messages(failures=read_messages.failures + failures)
     return planned, before + left_out + after
 
@@ -279,7 +297,6 @@ def _check_clusters(size: int, icc: float, problems: int | None) -> list[str]:
 def _check_inputs(
     scores: Sequence[Table],
     accuracies: Sequence[float],
-    baseline: str | None,
     agreements: Sequence[float | None],
 ) -> None:
     """Refuse a pilot and assumptions together, and neither."""
@@ -289,10 +306,6 @@ def _check_inputs(
     if scores and any(agreement is not None for agreement in agreements):
         raise InputError(
             OptionUse("agreement"), "measured in the pilot; requires " + OptionUse("accuracies")
-        )
-    if scores and not baseline:
-        raise InputError(
-            OptionUse("baseline"), "required with a pilot: the method to compare others with"
         )
 
 
@@ -325,7 +338,7 @@ def plan(
     scores : str, Path or DataFrame, or several of them
         Score rows of a pilot.
     baseline : str, optional
-        The method of the pilot that others are compared with.
+        The method of the pilot that others are compared with; the first if it has only two.
     treatment : see compare
     difference : float
         The true difference to find, as a fraction; with `accuracies`, it is theirs.
@@ -366,8 +379,8 @@ def plan(
     """
     assumed_accuracies = [accuracies] if isinstance(accuracies, float | int) else [*accuracies]
     wanted_epochs = [epochs] if isinstance(epochs, int) else [*epochs]
-    _check_inputs(scores, assumed_accuracies, baseline, (agreement, self_agreement))
-    if baseline and scores:
+    _check_inputs(scores, assumed_accuracies, (agreement, self_agreement))
+    if scores:
         planned, messages = _read_pilot(scores, baseline, treatment, ScoreOptions(**options))
     else:
         assumed, notices = _assume(assumed_accuracies, agreement, self_agreement)

@@ -22,10 +22,11 @@ from evalcore.endpoint import (
     request_parameters,
 )
 from evalcore.finish_reasons import Ending, classify_finish_reason
-from evalcore.formats import Problem
+from evalcore.formats import Benchmark, Problem
 from evalcore.options import Limit, OptionalFile, RunOptions
 from evalcore.prompts import PromptSet, load_templates, sha256_of
 from evalcore.records import Record, read_records
+from evalcore.rules import RULES, FormulaRule
 from ngramscan.clock import now
 from ngramscan.errors import InputError, RemoteError, RemoteRefused
 from ngramscan.messages import OptionUse
@@ -186,6 +187,11 @@ class MessageRow:
     content: str
 
 
+def compares_formulas(benchmark: Benchmark) -> bool:
+    """Tell whether the usual rule of a benchmark needs the library that compares formulas."""
+    return any(isinstance(RULES.get(name), FormulaRule) for name in benchmark.rules[:1])
+
+
 def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Result[MessageRow]:
     rows, lines = [], []
     for method in methods:
@@ -203,7 +209,7 @@ def _dry_run(problem: Problem, prompts: PromptSet, methods: Sequence[str]) -> Re
 def run(
     *,
     model: Annotated[str, Option(metavar="NAME")],
-    methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")],
+    methods: Annotated[str | Sequence[str], Option("--method", "NAME,...")] = (),
     prompts: OptionalFile = None,
     limit: Limit = None,
     epochs: Annotated[int, Option(least=1)] = 1,
@@ -227,9 +233,10 @@ def run(
     model : str
         The model, as the endpoint calls it; with `replay`, the name of its folder.
     methods : str or sequence of str
-        Prompting method, such as cot, pot or f-1.
+        Prompting method, such as cot, pot or f-1. By default those of `prompts`.
     prompts : str or Path, optional
-        YAML file with your own methods and phases.
+        Your own methods: a YAML file, or a text (.txt, .md) with {{problem}} in it, which is one
+        method of the file's name.
     limit : int, optional
         Ask only the first N problems.
     epochs : int
@@ -269,6 +276,9 @@ def run(
     problems = load_dataset(benchmark, run_options.data)
     templates = load_templates(benchmark, Path(prompts) if prompts else None)
     chosen = list(dict.fromkeys(templates.resolve(name) for name in methods))
+    if not chosen and prompts:
+        shipped_methods = load_templates(benchmark).methods
+        chosen = [name for name in templates.methods if name not in shipped_methods]
     if not chosen:
         raise InputError(
             OptionUse("methods"), f"missing; {problems.name} has {', '.join(templates.methods)}"
@@ -311,7 +321,7 @@ def run(
         ]
     notices = [notice for notice, _ in done]
     notices += [str(usage)] if usage.prompt_tokens or usage.uncounted_answers else []
-    if find_spec("math_verify") is None:
+    if compares_formulas(benchmark) and find_spec("math_verify") is None:
         notices.insert(0, "Note: to score the outputs, pip install 'ngramscan[eval]'")
     failures = [failure for _, failure in done if failure]
     written = (read_records(path) for path in tasks if path.stat().st_size)

@@ -173,6 +173,9 @@ def show(
             refuse_other(name, wanted, (getattr(record, name) for record in records))
             records = [record for record in records if getattr(record, name) == wanted]
     outputs_of_problem = [record for record in records if record.id == id]
+    if not outputs_of_problem and Path(id).exists():
+        cure = "expected the ID of a problem; for files give " + OptionUse("outputs", id)
+        raise InputError(OptionUse("id", id), cure + f", and `evalcore logs {id}` reads logs")
     if not outputs_of_problem:
         available_ids = some_of(dict.fromkeys(record.id for record in records))
         raise InputError(

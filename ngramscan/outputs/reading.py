@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError, some_of
-from ngramscan.messages import OptionUse, Text, message_of
+from ngramscan.messages import OptionUse, Text, Wording, message_of
 from ngramscan.reading.output_paths import PromptGroup, group_of
 from ngramscan.reading.reasoning import split_reasoning
 from ngramscan.reading.row_files import decoded, list_items
@@ -157,6 +157,11 @@ def _content(file: Path) -> tuple[bytes, int]:
     return content.removeprefix(codecs.BOM_UTF8), halves
 
 
+_TEXTS = {".txt", ".md"}
+"""Suffixes of files that are likely texts, and not records of outputs."""
+_TRACE_TEXTS = Wording("`ngramscan trace --plain`", "`ngramscan.trace(…, plain=True)`")
+
+
 def _records(name: str, content: bytes, bad: list[str] | None) -> Iterator[tuple[str, Any]]:
     """Yield the records of a list or of lines after their places; add those of broken lines."""
     if content.lstrip().startswith(b"["):
@@ -169,7 +174,10 @@ def _records(name: str, content: bytes, bad: list[str] | None) -> Iterator[tuple
                 yield place, decoded(place, line)
         except InputError as error:
             if bad is None:
+                is_text = Path(name).suffix.lower() in _TEXTS
                 cure = OptionUse("skip_bad_lines") + " leaves such lines out"
+                if is_text:
+                    cure = _TRACE_TEXTS + " reads plain texts"
                 raise InputError(place, error.problem + "; " + cure) from error
             bad.append(place)
 

@@ -20,6 +20,7 @@ from ngramscan.patterns.files import (
 )
 from ngramscan.patterns.model import PathOrName, Pattern, PatternSet, merge
 from ngramscan.reading.compressions import PACKED
+from ngramscan.reading.yaml_files import input_errors
 
 _YAML = {".yaml", ".yml"}
 _SETS = {*_YAML, ".json", ""}
@@ -86,10 +87,28 @@ def _is_set(argument: PathOrName) -> bool:
     if os.path.isdir(path) or (suffix not in _SETS and _is_corpus(suffix)):
         cure = _to_give("index", name, "scan:")
         raise InputError(name, "not a pattern set; to count in its texts: " + cure)
+    if _has_counts(path, suffix):
+        source = "the set or the texts that it was made of"
+        raise InputError(name, f"rows of counts, not patterns; count with {source}")
     if suffix not in _SETS:
         cure = _to_give("literals_file", name)
         raise InputError(name, "not a pattern set; to count each of its lines: " + cure)
     return True
+
+
+_COLUMNS_OF_COUNTS = ("index", "pattern", "occurrences")
+"""Columns that all rows of counts have."""
+_LONGEST_HEADER = 10_000
+"""In bytes."""
+
+
+def _has_counts(path: PathOrName, suffix: str) -> bool:
+    """Tell whether a file has the header of rows that a command wrote."""
+    if suffix != ".csv":
+        return False
+    with input_errors(path), open(path, "rb") as file:
+        header = file.readline(_LONGEST_HEADER).decode(errors="replace")
+    return set(_COLUMNS_OF_COUNTS) <= set(header.strip().split(","))
 
 
 def _is_corpus(suffix: str) -> bool:

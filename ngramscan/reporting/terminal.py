@@ -7,12 +7,14 @@ import inspect
 import locale
 import os
 import re
+import shlex
 import signal
 import stat
 import sys
 import termios
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import fields
 from functools import partial
 from importlib import import_module
@@ -24,7 +26,7 @@ import click
 from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
-from ngramscan.errors import InputError, NgramscanError
+from ngramscan.errors import InputError, NgramscanError, nearest, some_of
 from ngramscan.messages import OptionFlags, OptionUse, counted, in_terminal
 from ngramscan.options import HEADINGS, OUTPUT
 from ngramscan.progress import Terminal, open_console, visible, visible_line
@@ -56,6 +58,7 @@ from ngramscan.reporting.rows import (
     write_content,
 )
 from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
+from ngramscan.reporting.synonyms import Synonyms, cure_of_option, filled_in
 
 _LONGEST_LINE = 10_000
 _UNREAD = 128 + signal.SIGPIPE
@@ -70,7 +73,7 @@ class Commands(click.Group):
     In `module`, `{}` is the name of a command. Anticipated errors end a command with one line. The
     commands in `keeping` keep what was done when they are interrupted. In a group, the names of
     the functions begin with `prefix`. The function `complete` of the module `completions` says
-    what shells offer.
+    what shells offer; `synonyms` has what users of other tools type.
     """
 
     def __init__(
@@ -80,12 +83,14 @@ class Commands(click.Group):
         keeping: Collection[str] = (),
         prefix: str = "",
         completions: str = "",
+        synonyms: Synonyms | None = None,
         **options: Any,
     ) -> None:
         # Click suggests the nearest of the commands that it knows.
         super().__init__(commands={name: click.Command(name) for name in names}, **options)
         self._module, self._names, self._keeping = module, names, keeping
         self._prefix, self.completions = prefix, completions
+        self.synonyms = synonyms or Synonyms()
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
         """Return the names of all commands, in their order."""
@@ -103,6 +108,22 @@ class Commands(click.Group):
         module = import_module(self._module.format(cmd_name))
         return to_click(getattr(module, self._prefix + cmd_name), cmd_name)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that was typed or meant; say what to type if there is none."""
+        typed = args[0]
+        name = self.synonyms.command_aliases.get(typed, typed)
+        if cure := self.synonyms.command_cures.get(name):
+            raise InputError(typed, f"no such command; {cure}")
+        is_unknown = name not in self.commands and not name.startswith("-")
+        if is_unknown and not nearest(name, self.commands):
+            if not self.synonyms.default_command:
+                names = ", ".join(self.commands)
+                raise InputError(some_of([typed]), f"no such command; expected one of {names}")
+            return super().resolve_command(ctx, [self.synonyms.default_command, *args])
+        return super().resolve_command(ctx, [name, *args[1:]])
+
     def __call__(self, *arguments: Any, **options: Any) -> Any:
         """Run in UTF-8, whatever the locale says: patterns, texts and names of files are UTF-8.
 
@@ -118,6 +139,9 @@ class Commands(click.Group):
         ctx.meta.setdefault(_TYPED, [*args])  # a group within a group has only the rest
         try:
             return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            cure = f"options follow the command: {ctx.command_path} COMMAND {error.option_name}"
+            raise click.UsageError(f"{error.message[:-1]}; {cure}", ctx) from error
         except BrokenPipeError:
             _discard_stdout()
             ctx.exit(_UNREAD)
@@ -174,8 +198,17 @@ class Command(click.Command):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse the arguments; if several are missing, say all of them."""
         typed = [*args]
+        ctx.allow_extra_args = True  # they are refused below, with what was probably meant
         try:
-            return super().parse_args(ctx, args)
+            extra = super().parse_args(ctx, args)
+            if extra and not ctx.resilient_parsing:
+                raise click.UsageError(self._describe_extra(extra), ctx)
+            return extra
+        except click.NoSuchOption as error:
+            if cure := _cure_of_option(ctx, error.option_name, typed):
+                raise InputError(error.option_name, f"no such option; {cure}") from error
+            flags = [flag for option in self.get_params(ctx) for flag in option.opts]
+            raise click.NoSuchOption(error.option_name, possibilities=flags, ctx=ctx) from error
         except click.MissingParameter:
             typed_values, _, _ = self.make_parser(ctx).parse_args(typed)
             required = [option for option in self.get_params(ctx) if option.required]
@@ -184,6 +217,38 @@ class Command(click.Command):
                 raise
             names = ", ".join(each.get_error_hint(ctx) for each in missing)
             raise click.UsageError(f"Missing {names}.", ctx) from None
+
+    def _describe_extra(self, extra: Sequence[str]) -> str:
+        """Return the message about arguments that a command does not take."""
+        flags = {flag for option in self.params for flag in option.opts}
+        path = shlex.quote(extra[0])
+        if "--index" in flags:
+            cure = f"; to look in it: --index scan:{path}"
+        elif "--data" in flags:
+            cure = f"; if it has the questions: --data {path}"
+        elif "--against" in flags:
+            cure = "; methods are named by --of NAME --against NAME"
+        else:
+            cure = ""
+        noun = "argument" if len(extra) == 1 else "arguments"
+        return f"Got unexpected extra {noun} ({' '.join(extra)}){cure}"
+
+    def make_parser(self, ctx: click.Context) -> Any:
+        """Return the parser, which also knows the names that other tools have for options."""
+        parser = super().make_parser(ctx)
+        options = {
+            flag: option
+            for option in self.get_params(ctx)
+            if isinstance(option, click.Option)
+            for flag in option.opts
+        }
+        for alias, flags in _synonyms(ctx).option_aliases.items():
+            meant = next((flag for flag in flags if flag in options), None)
+            if meant and alias not in options:
+                hidden_option = copy(options[meant])
+                hidden_option.opts = [alias]
+                hidden_option.add_to_parser(parser, ctx)
+        return parser
 
     def make_context(
         self,
@@ -221,6 +286,52 @@ class Command(click.Command):
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records, col_max=25)
+
+
+def _synonyms(ctx: click.Context) -> Synonyms:
+    """Return the synonyms of the package that a command belongs to."""
+    group = ctx.find_root().command
+    return group.synonyms if isinstance(group, Commands) else Synonyms()
+
+
+def _cure_of_option(ctx: click.Context, guess: str, typed: Sequence[str]) -> str:
+    """Return what to type instead of an unknown option; empty: nothing is known of it."""
+    flags = frozenset(flag for option in ctx.command.get_params(ctx) for flag in option.opts)
+    synonyms, value = _synonyms(ctx), _typed_value(guess, typed)
+    if cure := cure_of_option(synonyms.option_cures, guess, flags, value):
+        return cure
+    aliases = synonyms.option_aliases.get(guess, ())
+    for flag in (guess, *aliases):
+        if takers := _commands_with(ctx.find_root(), flag):
+            return f"{flag} is an option of {', '.join(takers)}"
+    for flag, cure in synonyms.option_cures.get(guess, {}).items():
+        if takers := _commands_with(ctx.find_root(), flag):
+            return f"in {', '.join(takers)}: {filled_in(cure, value)}"
+    return ""
+
+
+def _typed_value(flag: str, typed: Sequence[str]) -> str:
+    """Return the value that was typed after a flag, or after its equals sign; empty: none."""
+    for argument, following in zip(typed, [*typed[1:], ""], strict=True):
+        if argument == flag:
+            return "" if following.startswith("-") else following
+        if argument.startswith(f"{flag}="):
+            return argument.removeprefix(f"{flag}=")
+    return ""
+
+
+def _commands_with(root: click.Context, flag: str) -> list[str]:
+    """Return the commands of a package that have an option."""
+    group = root.command
+    if not isinstance(group, Commands):
+        return []
+    commands = (group.get_command(root, name) for name in group.list_commands(root))
+    return [
+        command.name
+        for command in commands
+        if command and command.name and not isinstance(command, Commands)
+        if any(flag in option.opts for option in command.params)
+    ]
 
 
 def _is_missing(

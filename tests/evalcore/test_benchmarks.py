@@ -14,6 +14,7 @@ import pytest
 from evalcore.benchmarks import Dataset, benchmarks, find_benchmark, load_dataset
 from evalcore.formats import Problem
 from tests.support.made_benchmarks import refused, write, write_financemath
+from tests.support.outputs import write_lines
 
 PHYSICS = "olympiadbench-oe-physics"
 
@@ -309,12 +310,39 @@ def test_questions_of_ones_own_need_three_columns_and_no_yaml(ending: str, tmp_p
     assert load("other", file).name == "other"
 
 
+def test_questions_without_ids_are_numbered_as_in_their_file(tmp_path: Path) -> None:
+    rows = [{"question": f"{n} + 1?", "answer": f"{n + 1}"} for n in range(3)]
+    file = write_lines(tmp_path / "mine.jsonl", *rows)
+    dataset = load(None, file)
+    assert [(each.id, each.text) for each in dataset.problems] == [
+        ("1", "0 + 1?"),
+        ("2", "1 + 1?"),
+        ("3", "2 + 1?"),
+    ]
+    assert dataset.faults == ("no column id; the problems are numbered in the order of the file",)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        pytest.param([{"id": "a"}, {}], id="one has an id"),
+        pytest.param([{"task_id": "a"}, {"task_id": "b"}], id="another column may be the id"),
+        pytest.param([{}, {"key": "b"}], id="it may be in another row"),
+    ],
+)
+def test_questions_are_not_numbered_where_ids_may_be_there(
+    rows: list[dict[str, str]], tmp_path: Path
+) -> None:
+    filled = [{"question": "Why?", "answer": "Because.", **row} for row in rows]
+    refused("no column id", load, None, write_lines(tmp_path / "mine.jsonl", *filled))
+
+
 def test_columns_are_named_by_options_and_others_are_left_out(tmp_path: Path) -> None:
     row = {"key": "a", "text": "Why?", "gold": "Because.", "question": "No.", "hint": "x"}
     file = write(tmp_path / "mine.jsonl", row)
     [problem] = load_dataset(find_benchmark(None, file, "key", "text", "gold"), file).problems
     assert (problem.id, problem.text, problem.gold) == ("a", "Why?", "Because.")
-    cure = "no column id, answer; the columns are key, .* mine is not a shipped .* --id-field, --an"
+    cure = "no column id, answer; the columns are key, .* mine is not .* --id-field key, --an"
     refused(cure, load, None, file)
 
 

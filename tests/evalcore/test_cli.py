@@ -27,7 +27,7 @@ def test_a_key_is_sent_and_shown_nowhere(
             ran = invoke_ending(code, *run_command(server, *options))
             said += ran.stdout + ran.stderr
     assert ("Error: " in said, SECRET in said) == (True, False)
-    assert said.count("Note: to score the outputs, pip install 'ngramscan[eval]'") == 2
+    assert "pip install" not in said
     files = [path.read_bytes() for path in working_folder.rglob("*") if path.is_file()]
     assert not any(SECRET.encode() in content for content in files)
 

@@ -110,7 +110,8 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "outputs",
     ),
     "commands": ("*",),
-    "cli": ("reporting", "indexes", "patterns", "reading"),
+    "synonyms": ("reporting",),
+    "cli": ("reporting", "indexes", "patterns", "reading", "synonyms"),
     "__main__": ("cli",),
     "": ("commands", "errors"),
 }
@@ -143,9 +144,9 @@ EVALCORE = (
     "records",
     "chat_replies",
     "endpoint",
-    "run",
     "sandbox",
     "rules",
+    "run",
     "path_names",
     "scales",
     "table_ids",
@@ -178,6 +179,7 @@ EVALCORE = (
     "efficiency",
     "show",
     "agreement",
+    "synonyms",
     "cli",
     "__main__",
 )

@@ -1,6 +1,7 @@
 """`evalcore plan`: plans from assumptions and from pilots."""
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ngramscan.statistics.planning import (
     needed_n,
 )
 from ngramscan.statistics.power import mcnemar_power
-from tests.support.command import invoke
+from tests.support.command import invoke, json_rows
 from tests.support.paired_answers import answers_in_epochs
 
 
@@ -199,3 +200,26 @@ def test_the_curve_passes_the_needed_number(tmp_path: Any) -> None:
         [mcnemar_power(n, 0.3, 0.1) for n in points["n"].tolist()]
     )
     assert "<svg" in (tmp_path / "c.svg").read_text()
+
+
+@pytest.mark.parametrize("treatment", ["", "A"])
+def test_a_pilot_of_two_methods_needs_no_baseline(tmp_path: Path, treatment: str) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text("id,A,B\n1,1,0\n2,0,1\n3,1,1\n4,1,0\n")
+    baseline, other = ("B", "A") if treatment else ("A", "B")
+    options = ("--treatment", treatment) if treatment else ()
+    ended = invoke("plan", file, *options, "--format", "jsonl")
+    assert f"the baseline is {baseline}, and not {other}; --baseline METHOD" in ended.stderr
+    chosen = invoke("plan", file, "--baseline", baseline, "--format", "jsonl")
+    assert ended.stdout == chosen.stdout
+    [planned] = json_rows(ended.stdout)
+    assert (planned["baseline"], planned["treatment"]) == (baseline, other)
+
+
+def test_a_pilot_of_three_methods_says_which_may_be_the_baseline(tmp_path: Path) -> None:
+    file = tmp_path / "wide.csv"
+    file.write_text("id,A,B,C\n1,1,0,1\n2,0,1,1\n")
+    ended = invoke("plan", file)
+    assert (ended.code, ended.stdout) == (2, "")
+    expected = "Error: --baseline: required with a pilot; its methods are A, B, C\n"
+    assert ended.stderr == expected

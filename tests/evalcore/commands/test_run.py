@@ -13,12 +13,14 @@ from unittest.mock import create_autospec
 
 import pytest
 
-from evalcore.commands.run import Spending, ask_missing, replay_from
+from evalcore.benchmarks import benchmarks
+from evalcore.commands.run import Spending, ask_missing, compares_formulas, replay_from
 from evalcore.endpoint import ApiKey, Ask, PromptRequest, open_endpoint
 from evalcore.records import Record, read_records
 from ngramscan.errors import InputError, RemoteRefused
 from ngramscan.progress import SILENT, Progress
 from tests.support.chat_server import Messages, chat_server, hash_of
+from tests.support.command import invoke, json_rows
 from tests.support.made_records import recorded
 
 ANSWER: Any = {"output": "4", "attempts": 1, "prompt_tokens": 10, "completion_tokens": 5}
@@ -262,3 +264,76 @@ def test_a_budget_that_is_used_up_exactly_is_used_up(tmp_path: Path) -> None:
     # Each answer has 15 tokens.
     usage = Spending(token_budget=30)
     assert run(Made(), tmp_path, 3, usage=usage, size=1)[0] == "2 answered of 3"
+
+
+def test_only_benchmarks_of_formulas_need_what_compares_formulas() -> None:
+    assert {name for name, entry in benchmarks().items() if compares_formulas(entry)} == {
+        "imo-answerbench",
+        "olympiadbench-oe-maths",
+        "olympiadbench-oe-physics",
+    }
+
+
+@pytest.fixture
+def questions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A table without ids, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "sums.csv"
+    file.write_text("question,answer\n1 + 1?,2\n2 + 2?,4\n")
+    return file
+
+
+@pytest.mark.parametrize(
+    "written", ["{{problem}}", "{{ question }}", "{question}", "{problem}", "{{question}}"]
+)
+@pytest.mark.parametrize("flag", ["--prompts", "--prompt", "--template"])
+def test_a_text_is_a_method_of_its_name(questions: Path, flag: str, written: str) -> None:
+    Path("Mine.txt").write_text(f"Q: {written} In \\boxed{{}}.\n")
+    asked = ("run", "--data", questions, "--model", "any", flag, "Mine.txt", "--dry-run")
+    ended = invoke(*asked, "--format", "jsonl")
+    assert (ended.code, ended.stderr) == (0, "")
+    [message] = json_rows(ended.stdout)
+    assert (message["method"], message["id"]) == ("mine", "1")
+    assert message["content"] == "Q: 1 + 1? In \\boxed{}."
+    assert invoke(*asked, "--method", "mine", "--format", "jsonl").stdout == ended.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "problem"),
+    [
+        ("a.txt", "No place.", "a.txt: write {{problem}} where the text of the problem belongs"),
+        ("cot.md", "{{problem}}", "cot.md: methods: the name cot is taken; choose another"),
+        ("a.txt", "{{problem}} {{x}}", "a.txt: method a: unknown placeholder {{x}}; known: "),
+        (
+            "Q: {problem}",
+            "",
+            "--prompts 'Q: {problem}': expected a file; write the text into one, ",
+        ),
+    ],
+    ids=["no place", "a shipped name", "unknown placeholder", "no file"],
+)
+def test_a_text_that_is_no_method_is_refused(
+    questions: Path, name: str, text: str, problem: str
+) -> None:
+    if text:
+        Path(name).write_text(text)
+    ended = invoke("run", "--data", questions, "--model", "any", "--prompts", name, "--dry-run")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith(f"Error: {problem}")
+
+
+def test_the_methods_are_said_where_none_is_chosen(questions: Path) -> None:
+    ended = invoke("run", "--data", questions, "--model", "any", "--dry-run")
+    assert ended.code == 2
+    assert ended.stderr.startswith("Error: --method: missing; sums has zero-shot, cot, pot, ")
+
+
+@pytest.mark.parametrize(
+    ("name", "end"), [("gsm8k", "olympiadbench-tp-physics\n"), ("bbh", "tp-physics\n")]
+)
+def test_a_benchmark_that_is_not_there_is_answered_with_those_that_are(name: str, end: str) -> None:
+    ended = invoke("run", "--data", name, "--model", "any", "--method", "cot", "--dry-run")
+    assert ended.code == 2
+    assert ended.stderr.startswith(f"Error: --data {name}: no such file; name a benchmark with --d")
+    assert "or give a file of questions (JSONL, CSV, JSON or Parquet)" in ended.stderr
+    assert ended.stderr.endswith(end)

@@ -11,6 +11,7 @@ import pytest
 import evalcore
 from evalcore.commands.show import ShowRow
 from ngramscan.errors import InputError
+from tests.support.command import invoke
 from tests.support.outputs import shown_in, write_lines, write_texts
 
 SCORES: list[dict[str, Any]] = [
@@ -143,3 +144,13 @@ def test_reasoning_is_left_out_of_what_is_shown_and_kept_in_rows(tmp_path: Path)
         ["(2 words of reasoning)", "It is \\boxed{5}."],
     ]
     assert second.rows[0].output == whole
+
+
+def test_a_file_that_is_given_as_an_id_is_answered_with_what_reads_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    ended = invoke("show", "s.jsonl")
+    assert (ended.code, ended.stdout) == (2, "")
+    cure = "for files give --outputs s.jsonl, and `evalcore logs s.jsonl` reads logs"
+    assert ended.stderr == f"Error: ID s.jsonl: expected the ID of a problem; {cure}\n"

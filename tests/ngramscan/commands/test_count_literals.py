@@ -220,3 +220,18 @@ def test_totals_are_of_methods(here: Path) -> None:
     said = "--totals t.csv: only patterns of a method have totals, and literals have no method"
     assert told == [said] * 2
     assert not (here / "t.csv").exists()
+
+
+@pytest.mark.parametrize("command", ["count", "docnorm", "contexts"])
+@pytest.mark.parametrize("written", ["count", "docnorm"])
+def test_rows_of_counts_are_no_list_of_phrases(
+    command: str, written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("corpus.jsonl").write_text('{"text": "step by step"}\n')
+    asked = ("--index", "scan:corpus.jsonl", "--journal", "j.sqlite")
+    assert invoke(written, "step by step", *asked, "-o", "rows.csv").code == 0
+    refused = invoke(command, "rows.csv", *asked)
+    assert (refused.code, refused.stdout) == (2, "")
+    cure = "count with the set or the texts that it was made of"
+    assert refused.stderr == f"Error: rows.csv: rows of counts, not patterns; {cure}\n"

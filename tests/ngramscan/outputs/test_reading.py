@@ -53,6 +53,15 @@ def test_what_is_wrong_is_said_in_one_line(tmp_path: Path, content: str, words: 
     assert refusal("tiers", tmp_path).startswith(f"{file}{words}")
 
 
+@pytest.mark.parametrize("name", ["essay.txt", "notes.md"])
+def test_a_plain_text_is_answered_with_the_command_that_reads_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("Once upon a time.\n")
+    with pytest.raises(InputError, match="; `ngramscan trace --plain` reads plain texts") as error:
+        read_outputs(tmp_path / name)
+    error.value.name_keywords()
+    assert str(error.value).endswith("; `ngramscan.trace(…, plain=True)` reads plain texts")
+
+
 def test_broken_lines_are_skipped_on_request_and_counted(tmp_path: Path) -> None:
     file = write_lines(tmp_path / "d/m/cot.jsonl", {"id": 1, "output": "x"})
     with file.open("a", encoding="utf-8") as lines:

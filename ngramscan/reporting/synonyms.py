@@ -1,0 +1,133 @@
+"""Names that users of other tools type for options and commands, and where each leads.
+
+A name may simply work although no help lists it, or a message says what to type instead. Both
+packages have a table of their own; the names here are the same in both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+
+ALWAYS = ""
+"""In place of a flag: a cure that fits every command."""
+
+OptionCures = Mapping[str, Mapping[str, str]]
+"""For each guess the cures, by the flag that a command must have; the first that fits is taken.
+
+`{value}` stands for the value that was typed, and `{complement}` for 1 minus it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Synonyms:
+    """Names that lead to options and commands of one package, or of one group of commands."""
+
+    option_aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Flags that work, with those that they stand for: the first that the command has."""
+    option_cures: OptionCures = field(default_factory=dict)
+    command_aliases: Mapping[str, str] = field(default_factory=dict)
+    """Commands that work, by the name that they stand for."""
+    command_cures: Mapping[str, str] = field(default_factory=dict)
+    """Cures for names of commands that do not exist."""
+    default_command: str = ""
+    """The command that is meant where the name of a file or of a set stands for a command."""
+
+
+OPTION_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "--output-file": ("--output",),
+    "--output-path": ("--output",),
+    "--output_path": ("--output",),
+    "--output-dir": ("--output",),
+    "--out": ("--output",),
+    "--save": ("--output",),
+    "--outfile": ("--output",),
+    "--output-format": ("--format",),
+    "--confidence": ("--level",),
+    "--confidence-level": ("--level",),
+    "--conf-level": ("--level",),
+    "--ci-level": ("--level",),
+    "--random-seed": ("--seed",),
+    "--random-state": ("--seed",),
+    "--max-connections": ("--concurrency",),
+    "--max-concurrency": ("--concurrency",),
+    "--num-concurrent": ("--concurrency",),
+    "--order-by": ("--sort",),
+    "--sort-by": ("--sort",),
+    "--plot": ("--figure",),
+    "--chart": ("--figure",),
+    "--fig": ("--figure",),
+    "--silent": ("--quiet",),
+    "--no-progress": ("--quiet",),
+    "--plan-only": ("--dry-run",),
+    "--estimate-cost": ("--dry-run",),
+}
+
+OPTION_CURES: OptionCures = {
+    "--alpha": {"--level": "use --level {complement}, which is 1 minus alpha"},
+    "--significance": {"--level": "use --level {complement}, which is 1 minus the significance"},
+    "--ci": {"--level": "intervals are always shown; --level X sets their confidence level"},
+    "--csv": {"--format": "use --format csv, or -o FILE.csv"},
+    "--tsv": {"--format": "use --format csv, or -o FILE.csv"},
+    "--json": {"--format": "use --format json, or -o FILE.json"},
+    "--jsonl": {"--format": "use --format jsonl, or -o FILE.jsonl"},
+    "--latex": {"--format": "use --format latex, or -o FILE.tex"},
+    "--tex": {"--format": "use --format latex, or -o FILE.tex"},
+    "--parquet": {"--format": "use -o FILE.parquet"},
+    "--markdown": {"--format": "there is no Markdown; use --format csv or --format latex"},
+    "--html": {"--format": "write the rows with -o FILE.csv, then `ngramscan report FILE.csv`"},
+    "--pretty": {"--format": "tables are the default; --wide shows all their columns"},
+    "--columns": {"--format": "all columns are in -o FILE.csv; --wide shows all on the screen"},
+    "--fields": {"--format": "all columns are in -o FILE.csv; --wide shows all on the screen"},
+    "--reverse": {"--sort": "use --sort -COLUMN"},
+    "--desc": {"--sort": "use --sort -COLUMN"},
+    "--descending": {"--sort": "use --sort -COLUMN"},
+    "--ascending": {"--sort": "use --sort COLUMN"},
+    "--stdout": {"--output": "rows go to standard output unless -o FILE is set"},
+    "--force": {"--output": "files of -o are replaced without asking"},
+    "--overwrite": {"--output": "files of -o are replaced without asking"},
+    "--no-ci": {"--format": "intervals are always shown; rows of -o FILE have them in columns"},
+    "--sep": {"--format": "use --format csv; its separator is a comma"},
+    "--delimiter": {"--format": "use --format csv; its separator is a comma"},
+    "--append": {"--output": "write another file with -o; commands read several files"},
+    "--debug": {
+        "--verbose": "use -v",
+        ALWAYS: "errors say where and why; there is no more to show",
+    },
+    "--log-level": {
+        "--verbose": "use -v for details, -q for none",
+        "--quiet": "use -q for no notices",
+    },
+    "--verbose": {ALWAYS: "this command has no further details to show"},
+    "-v": {ALWAYS: "this command has no further details to show"},
+    "--progress": {"--quiet": "progress is shown in a terminal; -q hides it"},
+    "--color": {"--quiet": "colors follow the terminal; NO_COLOR=1 in the environment hides them"},
+    "--no-color": {"--quiet": "set NO_COLOR=1 in the environment"},
+    "--resume": {ALWAYS: "run the same command again: what was done is kept"},
+    "--config": {ALWAYS: "options are on the command line; docs/shell.md has their variables"},
+    "--version": {ALWAYS: "the option goes before the command: --version"},
+}
+
+
+def cure_of_option(cures: OptionCures, guess: str, flags: frozenset[str], value: str) -> str:
+    """Return what to type instead of a flag in a command with these flags; empty: not known."""
+    for flag, cure in cures.get(guess, {}).items():
+        if flag == ALWAYS or flag in flags:
+            return filled_in(cure, value)
+    return ""
+
+
+def filled_in(cure: str, value: str) -> str:
+    """Return a cure with the value that was typed; VALUE stands for one that was not."""
+    with_value = cure.replace("{value}", value or "VALUE")
+    return with_value.replace("{complement}", _complement(value))
+
+
+def _complement(value: str) -> str:
+    """Return 1 minus a share as it was typed; 0.95 if it is none."""
+    try:
+        share = Decimal(value)
+    except InvalidOperation:
+        return "0.95"
+    return str(1 - share) if 0 < share < 1 else "0.95"

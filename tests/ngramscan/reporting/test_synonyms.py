@@ -1,0 +1,248 @@
+"""Names of other tools lead to options and commands that exist, through the real command line."""
+
+import re
+import shlex
+from collections.abc import Iterator
+from functools import cache
+
+import click
+import pytest
+
+import evalcore.synonyms
+import ngramscan.synonyms
+from ngramscan.reporting.synonyms import ALWAYS, Synonyms, cure_of_option
+from ngramscan.reporting.terminal import Commands
+from tests.support.command import MAINS, invoke
+from tests.support.places import ROOT
+
+TABLES = {
+    "ngramscan": ngramscan.synonyms.SYNONYMS,
+    "ngramscan index": ngramscan.synonyms.INDEX_SYNONYMS,
+    "ngramscan journal": ngramscan.synonyms.JOURNAL_SYNONYMS,
+    "ngramscan patterns": ngramscan.synonyms.PATTERNS_SYNONYMS,
+    "evalcore": evalcore.synonyms.SYNONYMS,
+    "evalcore datasets": evalcore.synonyms.DATASETS_SYNONYMS,
+}
+PACKAGES = ("ngramscan", "evalcore")
+GENERAL = {"--help", "--help-all", "--version"}
+
+
+@cache
+def flags_of_commands(package: str) -> dict[str, frozenset[str]]:
+    """Return the flags of all commands, by what is typed to run them."""
+    return dict(_walk(MAINS[package], package))
+
+
+def _walk(group: Commands, typed: str) -> Iterator[tuple[str, frozenset[str]]]:
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command
+        if isinstance(command, Commands):
+            yield from _walk(command, f"{typed} {name}")
+        else:
+            flags = (flag for option in command.params for flag in option.opts)
+            yield f"{typed} {name}", frozenset(flags) | GENERAL
+
+
+def group_of(typed: str) -> Commands:
+    """Return the group of commands that a table belongs to."""
+    package, *names = typed.split()
+    group = MAINS[package]
+    for name in names:
+        inner = group.get_command(click.Context(group), name)
+        assert isinstance(inner, Commands)
+        group = inner
+    return group
+
+
+@pytest.mark.parametrize("typed", TABLES)
+def test_each_group_has_its_table(typed: str) -> None:
+    assert group_of(typed).synonyms is TABLES[typed]
+
+
+@pytest.mark.parametrize("typed", TABLES)
+def test_aliases_of_commands_stand_for_commands_and_hide_none(typed: str) -> None:
+    names, synonyms = set(group_of(typed).commands), TABLES[typed]
+    assert set(synonyms.command_aliases.values()) <= names
+    assert not names & {*synonyms.command_aliases, *synonyms.command_cures}
+    assert not {*synonyms.command_aliases} & {*synonyms.command_cures}
+    assert synonyms.default_command in {"", *names}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_aliases_of_options_stand_for_options(package: str) -> None:
+    flags = frozenset[str]().union(*flags_of_commands(package).values())
+    missing = {
+        flag
+        for meant in TABLES[package].option_aliases.values()
+        for flag in meant
+        if flag not in flags
+    }
+    assert missing == set()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_guess_leads_to_an_option_of_some_command(package: str) -> None:
+    commands, synonyms = flags_of_commands(package), TABLES[package]
+    for guess, cures in synonyms.option_cures.items():
+        reached = [
+            typed
+            for typed, flags in commands.items()
+            if cure_of_option({guess: cures}, guess, flags, "")
+        ]
+        assert reached, guess
+
+
+def cures_in(typed: str) -> Iterator[tuple[str, str]]:
+    """Yield the flag that a command must have, and the cure of each guess of a table."""
+    synonyms: Synonyms = TABLES[typed]
+    for cures in synonyms.option_cures.values():
+        yield from cures.items()
+    for cure in synonyms.command_cures.values():
+        yield ALWAYS, cure
+
+
+@pytest.mark.parametrize("typed", TABLES)
+def test_commands_in_cures_exist_and_take_their_options(typed: str) -> None:
+    for _, cure in cures_in(typed):
+        for quoted in re.findall(r"`([^`]+)`", cure):
+            words = shlex.split(quoted)
+            package = words[0] if words[0] in PACKAGES else typed.split(maxsplit=1)[0]
+            line = " ".join(words if words[0] in PACKAGES else [package, *words])
+            commands = flags_of_commands(package)
+            fitting = [name for name in commands if f"{line} ".startswith(f"{name} ")]
+            options = {word for word in words if word.startswith("-")}
+            assert fitting or options <= GENERAL, f"{quoted}: no such command"
+            for name in fitting:
+                assert options <= commands[name], f"{quoted}: no such option"
+
+
+@pytest.mark.parametrize("typed", TABLES)
+def test_options_in_cures_are_those_of_the_command(typed: str) -> None:
+    package = typed.split(maxsplit=1)[0]
+    for flag, cure in cures_in(typed):
+        outside = re.sub(r"`[^`]+`", "", cure)
+        named = {*re.findall(r"(?<![\w-])--?[a-z][a-z-]*", outside)}
+        fitting = [flags for flags in flags_of_commands(package).values() if flag in flags]
+        if flag != ALWAYS and fitting:
+            assert any(named <= flags for flags in fitting), cure
+
+
+@pytest.mark.parametrize("typed", TABLES)
+def test_pages_in_cures_exist(typed: str) -> None:
+    pages = {page for _, cure in cures_in(typed) for page in re.findall(r"docs/[\w-]+\.md", cure)}
+    assert [page for page in sorted(pages) if not (ROOT / page).is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("package", "command", "arguments"),
+    [
+        ("ngramscan", "count", ["--index", "scan:nowhere.jsonl"]),
+        ("ngramscan", "report", ["nowhere.csv"]),
+        ("evalcore", "compare", ["nowhere.csv"]),
+        ("evalcore", "run", []),
+    ],
+)
+def test_no_synonym_ends_as_an_unknown_option(
+    package: str, command: str, arguments: list[str]
+) -> None:
+    synonyms, flags = TABLES[package], flags_of_commands(package)[f"{package} {command}"]
+    guesses = {*synonyms.option_aliases, *synonyms.option_cures} - flags
+    ended = {guess: invoke(command, guess, "1", *arguments, package=package) for guess in guesses}
+    assert {guess for guess, done in ended.items() if done.code != 2} == set()
+    unknown = {guess for guess, done in ended.items() if "No such option" in done.stderr}
+    assert unknown == set()
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ngramscan count x --csv", "--csv: no such option; use --format csv, or -o FILE.csv"),
+        ("ngramscan contexts x -C 3", "-C: no such option; use --width 100: characters, not lines"),
+        ("ngramscan contexts x --context 40", "use --width 40: characters, not lines"),
+        ("ngramscan count x --corpus=a.jsonl", "use --index scan:a.jsonl"),
+        ("ngramscan trace x --alpha 0.1", "use --level 0.9, which is 1 minus alpha"),
+        ("ngramscan keyness x --alpha 0.1", "use --q 0.1, the share of false findings"),
+        ("ngramscan report x --threads 3", "--workers is an option of count, docnorm, contexts"),
+        ("ngramscan blend x --draws 3", "--draws is an option of docnorm"),
+        (
+            "ngramscan serve x --by method",
+            "in blend, tiers: rows of -o FILE are per dataset, model and method",
+        ),
+        ("ngramscan index nothing", "nothing: no such command; expected one of list, info, build"),
+        ("ngramscan count x -P", "use --regex, which has RE2's syntax"),
+        ("ngramscan index list --api-url x", "`ngramscan index info NAME --api-url URL`"),
+        ("ngramscan trend x", "trend: no such command; compare corpora: `ngramscan count TEXT "),
+        ("ngramscan zzzzz", "zzzzz: no such command; expected one of count, docnorm, contexts"),
+        ("ngramscan compare x", "compare: no such command; `evalcore compare`"),
+        ("ngramscan --index x count y", "options follow the command: ngramscan COMMAND --index"),
+        ("evalcore compare x --alpha 0.01", "use --level 0.99, which is 1 minus alpha"),
+        ("evalcore compare x --alpha", "use --level 0.95, which is 1 minus alpha"),
+        ("evalcore plan x --alpha 0.01", "p-values are judged at 0.05; --power X sets the power"),
+        ("evalcore compare x --test t", "--graded-test NAME is for graded answers"),
+        ("evalcore run --batch-size 8", "use --concurrency 8; the server makes batches"),
+        ("evalcore run --top-p 0.9", "use --param top_p=0.9"),
+        ("evalcore mcnemar x", "`evalcore compare SCORES` has McNemar's test"),
+        ("evalcore count x", "count: no such command; `ngramscan count`"),
+    ],
+)
+def test_a_guess_is_answered_in_one_line_with_what_to_type(line: str, expected: str) -> None:
+    package, *arguments = line.split()
+    ended = invoke(*arguments, package=package)
+    assert ended.code == 2
+    assert expected in ended.stderr
+    if "options follow" not in expected:
+        assert ended.stderr.startswith("Error: ")
+        assert ended.stderr.count("\n") == 1
+    assert ended.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("index ls", "index list"),
+        ("index list --output-format csv", "index list --format csv"),
+        ("patterns check f1", "patterns show f1"),
+        ("patterns f1", "patterns show f1"),
+        ("index list --order-by name --format csv", "index list --sort name --format csv"),
+    ],
+)
+def test_an_alias_does_the_same_as_the_name(typed: str, meant: str) -> None:
+    ended = invoke(*typed.split(), package="ngramscan")
+    assert ended == invoke(*meant.split(), package="ngramscan")
+    assert ended.code == 0
+    assert ended.stdout
+
+
+@pytest.mark.parametrize("command", ["count", "contexts", "keyness", "report"])
+def test_help_lists_no_alias(command: str) -> None:
+    shown = invoke(command, "--help-all").stdout
+    aliases = [alias for alias in TABLES["ngramscan"].option_aliases if f" {alias} " in shown]
+    flags = flags_of_commands("ngramscan")[f"ngramscan {command}"]
+    assert [alias for alias in aliases if alias not in flags] == []
+
+
+def test_near_names_are_those_that_help_lists() -> None:
+    ended = invoke("count", "x", "--whole-wrds")
+    assert ended.code == 2
+    assert ended.stderr.endswith("No such option '--whole-wrds'. Did you mean '--whole-words'?\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "cure"),
+    [
+        (
+            "ngramscan contaminate e.jsonl my corpus",
+            "arguments (my corpus); to look in it: --index",
+        ),
+        ("ngramscan contaminate e.jsonl c.jsonl", "(c.jsonl); to look in it: --index scan:c.jsonl"),
+        ("evalcore run q.csv --model m", "(q.csv); if it has the questions: --data q.csv"),
+        ("ngramscan index verify idx more", "Got unexpected extra argument (more)"),
+    ],
+)
+def test_an_extra_argument_is_answered_with_the_option_for_it(line: str, cure: str) -> None:
+    package, *arguments = line.split()
+    ended = invoke(*arguments, package=package)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert cure in ended.stderr
