@@ -20,6 +20,7 @@ from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
+from ngramscan.indexes.specs import read_specs, spec_of_path
 from ngramscan.messages import OptionUse
 from ngramscan.prevalence.failures import with_offline_hint
 from ngramscan.progress import SILENT, Progress
@@ -84,15 +85,17 @@ def index_info(
     --------
     $ ngramscan index info dclm
     $ ngramscan index info scan:shards/
-    $ ngramscan index info fm9:my-index
+    $ ngramscan index info my-index
     $ ngramscan index info tokens:my-tokens
     """
     index_options = IndexOptions(**options, refresh=True)
-    folder, notices, failures = index_folder(spec), [], []
-    planned = planned_shards(folder) if FM9.names(spec) and folder.is_dir() else None
+    notices, failures = [], []
+    place = spec_of_path(next((each.place for each in read_specs([spec])), spec))
+    folder = index_folder(place)
+    planned = planned_shards(folder) if FM9.names(place) and folder.is_dir() else None
     opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], index_options, progress)
     if planned is not None:
-        with needs_extra(OptionUse("index", spec), "index"):
+        with needs_extra(OptionUse("index", place), "index"):
             from ngramscan.indexes.fm9 import open_fm9
         opened = nullcontext([open_fm9(folder, progress, allow_partial=True)])
     infos = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
@@ -26,6 +26,9 @@ MATCH_OPTIONS = ("regex", "whole_words", "any_space", "ignore_case")
 """Options that decide what counts as an occurrence; `IndexOptions.match_rule` has their values."""
 _LARGEST_SIZE = 2**63
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+SpecValues = str | Sequence[str] | Mapping[str, str]
+"""Where corpora and indexes are; each may be `NAME=SPEC`, or a mapping has names and specs."""
 
 Directory = Annotated[str | Path | None, Option(metavar="DIR", is_rare=True)]
 RareFile = Annotated[str | Path | None, Option(metavar="FILE", is_rare=True)]

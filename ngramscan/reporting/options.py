@@ -344,6 +344,8 @@ def checked(option: click.Parameter, value: Any) -> Any:
             return [checked(option, each) for each in value]
         is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
         return option.type.convert(value, option, None) if is_path else value
+    if isinstance(value, Mapping) and isinstance(option.type, TextType) and option.type.is_path:
+        value = _named_specs(option, value)
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.part if isinstance(option.type, _Listed) else option.type
     values = []
@@ -365,6 +367,15 @@ def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -
             refuse_other(option.name or "", str(item), kind.choices)
         problem = error.message.removesuffix(".")
         raise InputError(_given(option, item), problem) from error
+
+
+def _named_specs(option: click.Parameter, values: Mapping[Any, Any]) -> list[str]:
+    """Return the specs of several corpora, by name, as the terminal has them: NAME=SPEC."""
+    for name, value in values.items():
+        if not isinstance(value, str | Path):
+            problem = "expected one text for each name"
+            raise InputError(OptionUse(option.name or "", some_of([value])), f"{name}: {problem}")
+    return [f"{name}={value}" for name, value in values.items()]
 
 
 def _is_frame(value: object) -> bool:

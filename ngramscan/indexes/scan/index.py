@@ -83,19 +83,11 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         progress: Progress,
         journal: Journal | None = None,
     ) -> None:
-        self.name = corpus.name
+        self.name = self.spec = corpus.name
         self._corpus = corpus
-        self._options = options
+        self._options, self._progress, self._journal = options, progress, journal
         self._size = IndexSize()
         self._said = ""
-        self._run = ScanRun(
-            corpus.name,
-            progress,
-            journal,
-            refresh=options.refresh,
-            workers=options.workers or 0,
-            scheduler=options.scheduler,
-        )
         if corpus.is_stream:
             self._check_stream()
         # The number of each query, and the counts of each piece, as they were last counted.
@@ -112,9 +104,22 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
                 problem = "a pipe can't be read that way; give the files: scan:PATH"
                 raise InputError(OptionUse(option, value), f"{where}: {problem}")
         if (options.workers or 1) > 1:
-            self._run.progress.notice(
+            self._progress.notice(
                 f"{where}: one process reads it; " + OptionUse("workers") + " is ignored"
             )
+
+    @property
+    def _run(self) -> ScanRun:
+        """How the corpus is read, under the name that the index has by now."""
+        options = self._options
+        return ScanRun(
+            self.name,
+            self._progress,
+            self._journal,
+            refresh=options.refresh,
+            workers=options.workers or 0,
+            scheduler=options.scheduler,
+        )
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
@@ -259,7 +264,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
     def _pieces(self) -> list[Piece]:
         """The pieces to read, always the same and in the same order."""
         for notice in self._corpus.notices:
-            self._run.progress.notice(notice)
+            self._progress.notice(notice)
         files = self._sample.files if self._sample else self._corpus.files
         return [piece for file in identified(files) for piece in split(file)]
 
@@ -272,8 +277,8 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         limit = self._options.limit_documents
         if limit is None and not self._corpus.is_stream:
             return work_on_all(self._run, self._pieces)
-        report = partial(self._run.progress.advance, unit="bytes")
-        self._run.progress.expect(0, "bytes")  # how many is unknown
+        report = partial(self._progress.advance, unit="bytes")
+        self._progress.expect(0, "bytes")  # how many is unknown
         results: list[R] = []
         for piece in self._pieces:
             results.append(work(piece, report, limit=limit))
@@ -337,7 +342,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         if skipped := _skipped(results):
             notes.append(skipped)
             if skipped != self._said:  # a corpus is read several times for some questions
-                self._run.progress.notice(f"{self.name}: {skipped}")
+                self._progress.notice(f"{self.name}: {skipped}")
                 self._said = skipped
         return [Note(text, "index") for text in notes]
 
