@@ -347,7 +347,8 @@ def expanded(spec: str) -> str:
 def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
     """Return the specs that shells complete; `paths` returns the files that begin in some way."""
     name, sign, place = typed.partition("=")
-    if sign and re.fullmatch(NAME, name) and not paths(typed):
+    has_file = any(path.startswith(typed) for path in paths(typed))
+    if sign and re.fullmatch(NAME, name) and not has_file:
         return [f"{name}={spec}" for spec in completions(place, paths)]
     kind = kind_of(typed)
     if kind is None or not kind.has_place:

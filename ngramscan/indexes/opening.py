@@ -106,7 +106,7 @@ def _open_named(name: str, resources: Resources) -> Index:
     if hosted := find_hosted(name):
         return resources.open_hosted(hosted)
     url = resources.options.api_url
-    if url == INFINI_GRAM_MINI.url or ":" in name or kind_at(name):
+    if url == INFINI_GRAM_MINI.url or ":" in name:
         raise InputError(OptionUse("index", name), _unknown(name))
     client = resources.client(url)
     if client.served and name not in client.served:
@@ -160,8 +160,6 @@ def _is_file_name(spec: str) -> bool:
 
 
 def _unknown(spec: str) -> Text:
-    if kind := kind_at(spec):
-        return _lead_to(kind, spec)
     if "://" in spec:
         return "to read a corpus there: " + OptionUse("index", SCAN.spec_of(spec))
     if Path(spec).exists():

@@ -108,7 +108,10 @@ def other_meaning(place: str, spec: str) -> Text:
 def _split(value: str) -> Iterator[str]:
     """Yield the specs of one value: commas separate them, but may also be part of a path."""
     prefixes = "|".join(re.escape(kind.prefix) for kind in KINDS if kind.has_place)
-    for part in re.split(f",(?=(?:{NAME}=)?(?:{prefixes}))", value):
+    starts = f"(?:{NAME}=)?(?:{prefixes})"
+    if re.match(f"{NAME}=", value) and "://" not in value:
+        starts += f"|{NAME}="
+    for part in re.split(f",(?={starts})", value):
         is_whole = ":" in part or _is_there(part.strip())
         for text in [part] if is_whole else part.split(","):
             if text.strip():

@@ -64,9 +64,9 @@ class ApiIndex:
     Requests are in flight as soon as a method returns, so several indexes of one host are asked at
     once. Nothing is asked that the journal has.
 
-    `name` is its name in the journal, and in results unless a user names it; `spellings` are the names to try at the
-    service, in this order; `size` is unknown for indexes outside the catalog. If it
-    `may_be_replaced` under the same name, each run asks first whether it was.
+    `name` is its name in the journal, and in results unless a user gives it another; `spellings`
+    are the names to try at the service, in this order; `size` is unknown for indexes outside the
+    catalog. If it `may_be_replaced` under the same name, each run asks first whether it was.
     """
 
     unit: Unit = "bytes"
