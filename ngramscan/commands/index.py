@@ -166,7 +166,8 @@ def index_build(
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     $ ngramscan index build corpus.jsonl -o tokens:my-tokens
     """
-    reading_options, wanted = ReadingOptions(**options), _Shards(shard_size, memory, workers)
+    reading_options = ReadingOptions(**options).for_corpus("", [])
+    wanted = _Shards(shard_size, memory, workers)
     if TOKENS.names(str(output)):
         _refuse_for_tokens(wanted, reading_options)
         return _build_tokens(corpus, output, tokenizer, reading_options, progress)
@@ -215,7 +216,8 @@ def index_add(
         problem = "an index over tokens can't grow; build one of all documents in a new folder"
         raise InputError(str(directory), problem)
     wanted = _Shards(shard_size, memory, workers, is_adding=True)
-    return _build(corpus, directory, ReadingOptions(**options), wanted, progress)
+    reading_options = ReadingOptions(**options).for_corpus("", [])
+    return _build(corpus, directory, reading_options, wanted, progress)
 
 
 class _Shards(NamedTuple):

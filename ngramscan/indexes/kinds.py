@@ -28,14 +28,11 @@ from ngramscan.indexes.catalog import (
     token_indexes,
 )
 from ngramscan.messages import OptionUse, Text
+from ngramscan.options import CORPUS_NAME
 
 if TYPE_CHECKING:
     from ngramscan.indexes.base import Index, Unit
     from ngramscan.indexes.resources import Resources
-
-
-NAME = r"[A-Za-z0-9_.-]+"
-"""What a user can call a corpus, `NAME=SPEC`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -348,7 +345,7 @@ def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
     """Return the specs that shells complete; `paths` returns the files that begin in some way."""
     name, sign, place = typed.partition("=")
     has_file = any(path.startswith(typed) for path in paths(typed))
-    if sign and re.fullmatch(NAME, name) and not has_file:
+    if sign and re.fullmatch(CORPUS_NAME, name) and not has_file:
         return [f"{name}={spec}" for spec in completions(place, paths)]
     kind = kind_of(typed)
     if kind is None or not kind.has_place:

@@ -36,11 +36,13 @@ def open_indexes(
         index_specs = read_specs(specs)
         if not index_specs:
             raise InputError(OptionUse("index"), f"it is empty; expected {FORMS}")
+        names = [spec.name for spec in index_specs if spec.name]
         by_name: dict[str, Index] = {}
         for spec in index_specs:
             place = spec_of_path(spec.place)
             if notice := other_meaning(spec.place, place):
                 progress.notice(notice)
+            resources.options = options.for_corpus(spec.name, names)
             _add_opened(by_name, spec, place, _open(expanded(place), resources))
         _refuse_unused(options, by_name.values())
         yield list(by_name.values())
@@ -124,17 +126,26 @@ def _refuse_unused(options: IndexOptions, indexes: Collection[Index]) -> None:
     """Raise an InputError for an option that would change counts, but that no index takes."""
     defaults = IndexOptions()
     kinds = [kind_of(index.spec) for index in indexes]
+    named_values = options.named_values([index.name for index in indexes])
     for option in dict.fromkeys(option for kind in KINDS for option in kind.options):
         takers = [kind for kind in KINDS if option in kind.options]
+        for index in indexes:
+            if index.name in named_values.get(option, ()) and kind_of(index.spec) not in takers:
+                problem = f"only {_prefixes(takers)} it, not {index.name}, which is {index.spec}"
+                raise InputError(OptionUse(option, placeholder=f"{index.name}=…"), problem)
         value = getattr(options, option, None)
         # A value in the environment is meant for all commands, though some have no use for it.
         unset = getattr(defaults, option, None), os.environ.get(f"NGRAMSCAN_{option.upper()}")
         if value and value not in unset and not any(kind in takers for kind in kinds):
-            verb = "takes" if len(takers) == 1 else "take"
-            prefixes = " and ".join(kind.prefix for kind in takers)
-            names = ", ".join(index.name for index in indexes)
-            problem = f"only {prefixes} {verb} it, not {names}"
+            all_names = ", ".join(index.name for index in indexes)
+            problem = f"only {_prefixes(takers)} it, not {all_names}"
             raise InputError(OptionUse(option), problem)
+
+
+def _prefixes(takers: Sequence[IndexKind]) -> str:
+    """Return the prefixes of kinds that take an option, as the beginning of a sentence."""
+    verb = "takes" if len(takers) == 1 else "take"
+    return f"{' and '.join(kind.prefix for kind in takers)} {verb}"
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from ngramscan.indexes.catalog import find_hosted, find_token_index
 from ngramscan.indexes.kinds import (
     FORMS,
     KINDS,
-    NAME,
     SCAN,
     TOKEN_SERVICE,
     kind_at,
@@ -25,6 +24,7 @@ from ngramscan.indexes.kinds import (
 )
 from ngramscan.indexes.options import SpecValues
 from ngramscan.messages import OptionUse, Text
+from ngramscan.options import CORPUS_NAME
 from ngramscan.reading.streams import is_stream
 
 _OF_PLACES = re.compile(r"[:/\\@~*?\[]")
@@ -108,9 +108,9 @@ def other_meaning(place: str, spec: str) -> Text:
 def _split(value: str) -> Iterator[str]:
     """Yield the specs of one value: commas separate them, but may also be part of a path."""
     prefixes = "|".join(re.escape(kind.prefix) for kind in KINDS if kind.has_place)
-    starts = f"(?:{NAME}=)?(?:{prefixes})"
-    if re.match(f"{NAME}=", value) and "://" not in value:
-        starts += f"|{NAME}="
+    starts = f"(?:{CORPUS_NAME}=)?(?:{prefixes})"
+    if re.match(f"{CORPUS_NAME}=", value) and "://" not in value:
+        starts += f"|{CORPUS_NAME}="
     for part in re.split(f",(?={starts})", value):
         is_whole = ":" in part or _is_there(part.strip())
         for text in [part] if is_whole else part.split(","):
@@ -136,7 +136,7 @@ def _read_spec(text: str) -> IndexSpec:
         return IndexSpec(text)
     if not name:
         raise InputError(OptionUse("index", text), f"the name is empty; {_EXPECTED_NAME}")
-    if not re.fullmatch(NAME, name):
+    if not re.fullmatch(CORPUS_NAME, name):
         raise InputError(OptionUse("index", text), f"{name!r} can't be a name; {_EXPECTED_NAME}")
     if not place:
         raise InputError(OptionUse("index", text), f"nothing after the name; expected {FORMS}")

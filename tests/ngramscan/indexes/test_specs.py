@@ -134,16 +134,18 @@ def test_a_report_shows_the_names() -> None:
 
 def test_python_takes_names_as_a_mapping_and_as_texts() -> None:
     options: dict[str, Any] = {"literal": QUERY, "journal": "j.sqlite"}
-    for index in (
-        {"web": "scan:web.jsonl", "code": Path("corpus")},
+    values: list[Any] = [
+        {"web": "scan:web.jsonl", "code": "corpus"},
         ["web=scan:web.jsonl", "code=corpus"],
         "web=web.jsonl,code=corpus",
-    ):
+    ]
+    for index in values:
         rows = ngramscan.count(**options, index=index)
         assert rows["index"].tolist() == ["web", "code"]
         assert rows["occurrences"].tolist() == [OCCURRENCES, OCCURRENCES]
+    options["index"] = {"web": ["a.jsonl", "b.jsonl"]}
     with pytest.raises(InputError, match="web: expected one text for each name"):
-        ngramscan.count(**options, index={"web": ["a.jsonl", "b.jsonl"]})  # as from JSON
+        ngramscan.count(**options)
 
 
 @pytest.mark.parametrize(
@@ -246,3 +248,95 @@ def test_no_file_of_a_named_corpus_is_overwritten() -> None:
         ran = invoke("count", "-e", QUERY, "--index", spec, "-o", "web.jsonl")
         assert (ran.code, "the command also reads it" in ran.stderr) == (2, True)
     assert Path("web.jsonl").read_bytes() == before
+
+
+# Options of single corpora
+
+
+def occurrences_of(*arguments: str) -> dict[str, int]:
+    return {row["index"]: int(row["occurrences"]) for row in run("count", *arguments).rows}
+
+
+@pytest.fixture
+def two_fields() -> list[str]:
+    """Write two corpora whose texts are in different fields; return the options that name them."""
+    Path("code.jsonl").write_text('{"content": "step by step", "text": "none"}\n' * 7)
+    Path("lines.dat").write_text('{"text": "step by step"}\n{"text": "step by step"}\n')
+    return ["--index", "web=web.jsonl,code=code.jsonl"]
+
+
+@pytest.mark.parametrize(
+    "value", ["code=content", "text,code=content", "content,web=text", "web=text,code=content"]
+)
+def test_corpora_have_text_fields_of_their_own(value: str, two_fields: list[str]) -> None:
+    counts = occurrences_of(*two_fields, "--text-field", value)
+    assert counts == {"web": OCCURRENCES, "code": 7}
+    assert occurrences_of(*two_fields) == {"web": OCCURRENCES, "code": 0}
+
+
+def test_python_takes_the_options_of_corpora_as_a_mapping(two_fields: list[str]) -> None:
+    rows = ngramscan.count(
+        literal=QUERY, index=two_fields[1], text_field={"code": "content"}, journal="j.sqlite"
+    )
+    assert rows["occurrences"].tolist() == [OCCURRENCES, 7]
+    with pytest.raises(InputError, match="method: a mapping; expected a value or a list"):
+        ngramscan.count("f1", index="python", method={"a": "b"})
+
+
+def test_corpora_have_formats_limits_and_samples_of_their_own(two_fields: list[str]) -> None:
+    three = [*two_fields, "--index", "lines=scan:lines.dat"]
+    options = ["--input-format", "lines=jsonl", "--limit-documents", "web=1,lines=1"]
+    assert occurrences_of(*three, *options, "--text-field", "code=content") == {
+        "web": 2,
+        "code": 7,
+        "lines": 1,
+    }
+    sampled = run("count", "--index", "all-of=corpus,part=corpus", "--sample-files", "part=1").rows
+    assert [(row["index"], row["estimated"]) for row in sampled] == [
+        ("all-of", "False"),
+        ("part", "True"),
+    ]
+
+
+def test_globs_of_one_corpus_leave_the_others_whole() -> None:
+    Path("other").mkdir()
+    shutil.copy("web.jsonl", "other/part=1.jsonl")
+    shutil.copy("web.jsonl", "other/b.jsonl")
+    shutil.copy("web.jsonl", "corpus/b.jsonl")
+    two = ["--index", "one=corpus,other=other"]
+    assert occurrences_of(*two, "--exclude-source", "one=*part=1*") == {
+        "one": OCCURRENCES,
+        "other": 2 * OCCURRENCES,
+    }
+    assert occurrences_of(*two, "--exclude-source", "*part=1*") == {
+        "one": OCCURRENCES,
+        "other": OCCURRENCES,
+    }
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("--text-field", "cod=content", "no corpus is named cod; expected one of web, code, index"),
+        ("--exclude-source", "wbe=*", "no corpus is named wbe; expected one of web, code, index"),
+        ("--text-field", "index=content", "only scan: takes it, not index, which is fm9:my-index"),
+        ("--exclude-source", "index=*.x", "only scan: and python take it, not index, which is fm9"),
+        ("--tokenizer", "web=my.model", "only tokens: takes it, not web, which is scan:web.jsonl"),
+        ("--limit-documents", "web=0", "--limit-documents 0: must be at least 1"),
+        ("--limit-documents", "web=1,web=2", "two values for web; expected one"),
+        ("--limit-documents", "web=x", "'x' is not a valid integer"),
+        ("--text-field", "web=", "it is empty; give a value, or leave it out"),
+    ],
+)
+def test_options_of_corpora_that_are_not_there_are_refused(
+    option: str, value: str, problem: str, two_fields: list[str]
+) -> None:
+    ran = invoke("count", QUERY, *two_fields, "--index", "index=my-index", option, value)
+    assert (ran.code, ran.stdout) == (2, "")
+    assert problem in ran.stderr
+
+
+def test_an_index_is_built_of_one_corpus_which_has_no_name() -> None:
+    ran = invoke("index", "build", "corpus", "-o", "new", "--text-field", "web=text")
+    assert ran.code == 2
+    assert "no corpus is named web" in ran.stderr
