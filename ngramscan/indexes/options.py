@@ -68,9 +68,9 @@ class ReadingOptions(LineOptions):
     ----------
     text_field : str
         Field or column that holds the text. It may be inside others: messages.content, or
-        messages[role=assistant].content. Corpora with names can have different values, here and in
-        --input-format, --exclude-source, --sample-files, --limit-documents and --tokenizer:
-        web=content,code=text.
+        messages[role=assistant].content. Of several, text,content, the first that a record has.
+        Corpora with names can have different values, here and in --input-format, --exclude-source,
+        --sample-files, --limit-documents and --tokenizer: web=content,code=text.
     input_format : str, optional
         Format of corpus files. By default their names say it; for scan:- the first bytes do.
     exclude_source : str or sequence of str
