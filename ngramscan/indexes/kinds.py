@@ -211,6 +211,7 @@ SCAN = IndexKind(
         "skip_null",
         "input_format",
         "skip_unknown",
+        "skip_bad_files",
         "sample_files",
         "limit_documents",
         "exclude_source",
@@ -260,7 +261,7 @@ PYTHON = IndexKind(
     open=_open_python,
     form="python",
     completion="python",
-    options=("sample_files", "limit_documents", "exclude_source"),
+    options=("sample_files", "limit_documents", "exclude_source", "skip_bad_files"),
     reads_texts=True,
 )
 

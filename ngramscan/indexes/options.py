@@ -177,6 +177,8 @@ class SamplingOptions(ReadingOptions):
         Estimate all counts from a random sample of this many files (50) or this share (10%).
     limit_documents : int, optional
         Read only this many documents, from the start of a corpus.
+    skip_bad_files : bool
+        Leave out files that can't be read to their end, and count them, instead of stopping.
     whole_words : bool
         Count whole words only: no letter, mark, digit or underscore may continue an occurrence.
     any_space : bool
@@ -196,6 +198,7 @@ class SamplingOptions(ReadingOptions):
     limit_documents: Annotated[
         int | None, Option(least=1, heading=WHERE, is_rare=True, is_by_corpus=True)
     ] = None
+    skip_bad_files: Annotated[bool, Option(heading=READING, is_rare=True)] = False
     whole_words: Annotated[bool, Option("-w --whole-words", heading=WHAT)] = False
     any_space: Annotated[bool, Option(heading=WHAT)] = False
     ignore_case: Annotated[bool, Option("-i --ignore-case", heading=WHAT)] = False
