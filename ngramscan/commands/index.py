@@ -106,8 +106,9 @@ def index_info(
                 if isinstance(reply, QueryFailure):
                     raise with_offline_hint(reply.error)
                 source = reply.source
-            seconds, size = round(time.perf_counter() - started_at, 3), index.size()
-            infos.append(describe_size(index.name, size, seconds))
+            # Three digits, as an index on this machine answers within microseconds.
+            seconds, size = float(f"{time.perf_counter() - started_at:.3g}"), index.size()
+            infos.append(describe_size(index.name, index.spec, size, seconds))
             if source == "scan" and size.bytes:
                 notices.append(describe_index(index.name, size.bytes))
             if planned is not None:

@@ -73,10 +73,12 @@ def _plain(text: str) -> str:
 
 
 def _source(row: ContextRow) -> str:
-    """Return the number of a document, and the origin that its metadata name."""
+    """Return the name of a document, its origin in the metadata, and where the match begins."""
     outer, inner = read_metadata(row.metadata)
     parts = [f"#{row.document}" if row.document.isdigit() else row.document]
     parts += [str(inner[name]) for name in ("url", "source", "id") if name in inner][:1]
     if outer.get("source"):
         parts.append(str(outer["source"]))
+    if row.offset is not None:
+        parts.append(f"byte {row.offset:,}")
     return _plain(" ".join(parts))
