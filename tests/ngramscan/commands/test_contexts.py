@@ -41,7 +41,8 @@ def test_matches_stand_below_each_other(width: int) -> None:
     if width >= 80:
         assert body[0].rstrip().endswith("#17 http://a/ byte 5")
         assert body[1].rstrip().endswith("#4")
-        assert body[2].rstrip().endswith("a.jsonl:3 id-3 byte 0")
+        source = "a.jsonl:3 byte 0" if width == 80 else "a.jsonl:3 id-3 byte 0"
+        assert body[2].rstrip().endswith(f"  {source}")
 
 
 # Rows, and what is missing
