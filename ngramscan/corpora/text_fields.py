@@ -2,8 +2,8 @@
 
 `text` is a field. `messages.content` is the field `content` of each object in the list `messages`,
 joined by line ends, and `messages[role=assistant].content` only of objects whose role is
-assistant. Of `text,content`, a record has its text in the first field that it has. A field with
-exactly the written name takes precedence.
+assistant. `text,content` is the first of these fields that a record has. A field with exactly the
+written name takes precedence.
 """
 
 from __future__ import annotations

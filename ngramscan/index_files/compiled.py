@@ -203,7 +203,7 @@ def _notice_of_compiling(progress: Progress) -> Iterator[None]:
                 self.notice.start()
 
         def on_end(self, _event: object) -> None:
-            """Compiling goes on."""
+            """Do nothing: other passes follow."""
 
     listener = PassListener()
     with event.install_listener("numba:run_pass", listener):

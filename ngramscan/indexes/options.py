@@ -68,7 +68,7 @@ class ReadingOptions(LineOptions):
     ----------
     text_field : str
         Field or column that holds the text. It may be inside others: messages.content, or
-        messages[role=assistant].content. Of several, text,content, the first that a record has.
+        messages[role=assistant].content. With text,content, it is the first that a record has.
         Corpora with names can have different values, here and in --input-format, --exclude-source,
         --sample-files, --limit-documents and --tokenizer: web=content,code=text.
     input_format : str, optional

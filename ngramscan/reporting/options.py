@@ -84,6 +84,8 @@ class ShownOption(click.Option):
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return the notes in brackets; variables only if all options are shown."""
         extra = super().get_help_extra(ctx)
+        if isinstance(self.type, _ByCorpus) and isinstance(self.type.part, _Integer):
+            extra["range"] = self.type.part.shown_range
         if not ctx.meta.get(SHOWS_ALL):
             extra.pop("envvars", None)
         return extra
@@ -284,6 +286,11 @@ class _Float(_Number, click.FloatRange):
 class _Integer(_Number, click.IntRange):
     name = "integer"
     plain = click.INT
+
+    @property
+    def shown_range(self) -> str:
+        """The range as help shows it."""
+        return self._describe_range()
 
 
 def _float_of(value: Any) -> float | None:
