@@ -97,7 +97,7 @@ def count(
     $ ngramscan count -f phrases.txt --index python -o counts.csv
     $ ngramscan count f1 --index dclm --tier T1,T2 -o dclm.csv
     $ ngramscan count f1 mine.yaml --index 'scan:shards/*.jsonl.zst'
-    $ ngramscan count f1 --index web=web.jsonl --index code='code/*.parquet'
+    $ ngramscan count f1 --index web=corpus.jsonl --index mine='shards/*.jsonl.zst'
     """
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes

@@ -201,6 +201,10 @@ class _ByCorpus(click.ParamType[Any]):
         self.part, self.name = part, part.name
         self.choices = getattr(part, "choices", ())
 
+    def to_info_dict(self) -> Any:
+        """Return the description of the type of single values."""
+        return self.part.to_info_dict()
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value of all corpora, or those of corpora by name."""
         if isinstance(value, ValuesByCorpus):

@@ -52,7 +52,7 @@ def test_what_is_given_as_an_index_leads_to_the_spec_that_works(spec: str, hint:
     assert hint in told
 
 
-def test_a_file_of_no_known_format_is_refused_with_the_option_that_names_one() -> None:
+def test_a_file_of_no_known_format_is_refused_with_the_option() -> None:
     told = refusal(*count("--index", "mine.yaml"))
     assert told.startswith("scan:mine.yaml: unknown format: .yaml; --input-format says it: jsonl, ")
 
