@@ -51,6 +51,7 @@ CHOOSING_FILES = frozenset(
         "input_format",
         "sample_files",
         "seed",
+        "skip_bad_files",
         "skip_unknown",
         "spec",
         "tokenizer",

@@ -130,6 +130,13 @@ class CorpusError(InputError):
     exit_code = 1
 
 
+class BadFileError(CorpusError):
+    """A file of a corpus can't be read as what it is: truncated, or of another format.
+
+    Files that have changed, records without a text and servers that fail have other errors.
+    """
+
+
 class DiskFullError(InputError):
     """The disk is full; a file that was to be replaced is unchanged."""
 

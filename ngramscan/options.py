@@ -10,12 +10,16 @@ the help, and the section Parameters of its docstring has their texts:
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 OPTIONS, WHAT, WHERE = "Options", "Texts to look for", "Where to look"
 READING, SERVICE, OUTPUT = "Reading files", "Services and index files", "Output"
 HEADINGS = (OPTIONS, WHAT, WHERE, READING, SERVICE, OUTPUT)
 """The groups of options, in the order of the help."""
+
+
+CORPUS_NAME = r"[A-Za-z0-9_.-]+"
+"""A regular expression of what a user can call a corpus."""
 
 
 class Option(NamedTuple):
@@ -52,6 +56,12 @@ class Option(NamedTuple):
     """Only for the terminal: it changes what is shown. Python doesn't have it."""
     is_optional: bool = False
     """An argument for several values that may be left out."""
+    is_by_corpus: bool = False
+    """Corpora may have values of their own, `NAME=VALUE`, by their names in `--index`."""
+
+
+class ValuesByCorpus(dict[str, Any]):
+    """The values of one option by the names of corpora; the empty name stands for all others."""
 
 
 LONGEST_S = 1_000_000

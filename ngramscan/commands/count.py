@@ -61,7 +61,8 @@ def count(
         set from standard input.
     index : str or sequence of str
         Where to count: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
-        scan:PATH, fm9:DIR_OR_URL, infini-gram:NAME, tokens:DIR or `python`.
+        scan:PATH, fm9:DIR_OR_URL, infini-gram:NAME, tokens:DIR or `python`. A path needs no prefix.
+        NAME=SPEC gives a corpus a name, which rows and messages show.
     case_variants : bool
         Also count spellings with a capital first letter or a typographic apostrophe; not of
         patterns of kind latex or code.
@@ -96,6 +97,7 @@ def count(
     $ ngramscan count -f phrases.txt --index python -o counts.csv
     $ ngramscan count f1 --index dclm --tier T1,T2 -o dclm.csv
     $ ngramscan count f1 mine.yaml --index 'scan:shards/*.jsonl.zst'
+    $ ngramscan count f1 --index web=corpus.jsonl --index mine='shards/*.jsonl.zst'
     """
     # They are slow to import.
     from ngramscan.indexes.opening import open_indexes

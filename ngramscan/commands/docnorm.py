@@ -18,7 +18,7 @@ from ngramscan.commands.shared import (
     refuse_totals,
 )
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, Text, Wording
 from ngramscan.options import ShowAll
 from ngramscan.patterns.model import Tier
 from ngramscan.prevalence.draws import (
@@ -150,11 +150,12 @@ def docnorm(
         estimator=estimator,
         exact_up_to=exact_up_to,
     )
+    notices: list[Text] = []
     if not (patterns or pattern_options.literal or pattern_options.literals_file):
-        patterns, pattern_options = (
-            (DEFAULT_SET,),
-            replace(pattern_options, tier=pattern_options.tier or DEFAULT_TIERS),
-        )
+        patterns = (DEFAULT_SET,)
+        if not pattern_options.tier:
+            pattern_options = replace(pattern_options, tier=DEFAULT_TIERS)
+            notices = _describe_default(pattern_options)
     chosen = pattern_options.load(patterns)
     refuse_totals(totals, chosen)
     queries = chosen.queries()
@@ -162,15 +163,18 @@ def docnorm(
     with open_indexes(index, pattern_options, progress) as indexes:
         _refuse_for_tokens(indexes, norm)
         if pattern_options.dry_run:
-            from ngramscan.prevalence.plans import plan_docnorm  # slow to import
+            # Slow to import.
+            from ngramscan.prevalence.plans import describe_lookups, plan_docnorm
 
-            return Result(plan_docnorm(queries, indexes, norm), PlanRow)
+            plan = plan_docnorm(queries, indexes, norm)
+            return Result(plan, PlanRow, [*notices, *describe_lookups(plan)])
         norming = run_docnorm(queries, indexes, norm, pattern_options.match_rule)
     rows, sums = norming.rows, norming.totals
     return Result(
         rows,
         DocnormRow,
         notices=[
+            *notices,
             *describe_unknown_sizes(norming.sizes),
             *hint_regexes([(row.pattern, row.occurrences) for row in rows], pattern_options),
         ],
@@ -182,6 +186,16 @@ def docnorm(
         paper=partial(_paper, rows, sizes_in_words(norming.sizes)),
         sizes=sizes_in_words(norming.sizes),
     )
+
+
+def _describe_default(chosen: PatternOptions) -> list[Text]:
+    """Say which patterns are taken where none are named, and how to have all of the set."""
+    of_all = replace(chosen, tier=())
+    n_chosen, n_all = (len(each.load((DEFAULT_SET,)).patterns) for each in (chosen, of_all))
+    tiers = " and ".join(DEFAULT_TIERS)
+    cure = Wording(f"ngramscan docnorm {DEFAULT_SET}", f'ngramscan.docnorm("{DEFAULT_SET}")')
+    taken = f"{n_chosen} of the {n_all} patterns of {DEFAULT_SET} are counted, those of {tiers}"
+    return [taken + "; all: " + cure]
 
 
 def _options(

@@ -20,6 +20,7 @@ from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
+from ngramscan.indexes.specs import read_specs, spec_of_path
 from ngramscan.messages import OptionUse
 from ngramscan.prevalence.failures import with_offline_hint
 from ngramscan.progress import SILENT, Progress
@@ -84,15 +85,17 @@ def index_info(
     --------
     $ ngramscan index info dclm
     $ ngramscan index info scan:shards/
-    $ ngramscan index info fm9:my-index
+    $ ngramscan index info my-index
     $ ngramscan index info tokens:my-tokens
     """
     index_options = IndexOptions(**options, refresh=True)
-    folder, notices, failures = index_folder(spec), [], []
-    planned = planned_shards(folder) if FM9.names(spec) and folder.is_dir() else None
+    notices, failures = [], []
+    place = spec_of_path(next((each.place for each in read_specs([spec])), spec))
+    folder = index_folder(place)
+    planned = planned_shards(folder) if FM9.names(place) and folder.is_dir() else None
     opened: AbstractContextManager[Sequence[Index]] = open_indexes([spec], index_options, progress)
     if planned is not None:
-        with needs_extra(OptionUse("index", spec), "index"):
+        with needs_extra(OptionUse("index", place), "index"):
             from ngramscan.indexes.fm9 import open_fm9
         opened = nullcontext([open_fm9(folder, progress, allow_partial=True)])
     infos = []
@@ -103,8 +106,9 @@ def index_info(
                 if isinstance(reply, QueryFailure):
                     raise with_offline_hint(reply.error)
                 source = reply.source
-            seconds, size = round(time.perf_counter() - started_at, 3), index.size()
-            infos.append(describe_size(index.name, size, seconds))
+            # Three digits, as an index on this machine answers within microseconds.
+            seconds, size = float(f"{time.perf_counter() - started_at:.3g}"), index.size()
+            infos.append(describe_size(index.name, index.spec, size, seconds))
             if source == "scan" and size.bytes:
                 notices.append(describe_index(index.name, size.bytes))
             if planned is not None:
@@ -163,7 +167,8 @@ def index_build(
     $ ngramscan index build 'crawl/*.jsonl.zst' -o crawl-index --memory 16GB --workers 4
     $ ngramscan index build corpus.jsonl -o tokens:my-tokens
     """
-    reading_options, wanted = ReadingOptions(**options), _Shards(shard_size, memory, workers)
+    reading_options = ReadingOptions(**options).for_corpus("", [])
+    wanted = _Shards(shard_size, memory, workers)
     if TOKENS.names(str(output)):
         _refuse_for_tokens(wanted, reading_options)
         return _build_tokens(corpus, output, tokenizer, reading_options, progress)
@@ -212,7 +217,8 @@ def index_add(
         problem = "an index over tokens can't grow; build one of all documents in a new folder"
         raise InputError(str(directory), problem)
     wanted = _Shards(shard_size, memory, workers, is_adding=True)
-    return _build(corpus, directory, ReadingOptions(**options), wanted, progress)
+    reading_options = ReadingOptions(**options).for_corpus("", [])
+    return _build(corpus, directory, reading_options, wanted, progress)
 
 
 class _Shards(NamedTuple):

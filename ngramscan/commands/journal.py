@@ -94,16 +94,18 @@ def _stored_names(index: str, journal: Path) -> NameFilter:
     from ngramscan.corpora import open_corpus
     from ngramscan.indexes.kinds import SCAN
     from ngramscan.indexes.opening import open_indexes
+    from ngramscan.indexes.specs import spec_of_path
 
     names, files = {index}, set[str]()
     # An index that can't be opened any more has the name that is shown.
     with suppress(NgramscanError):
-        if SCAN.names(index):
-            corpus = open_corpus(SCAN.place_in(index), skip_unknown=True)
+        place = spec_of_path(index)
+        if SCAN.names(place):
+            corpus = open_corpus(SCAN.place_in(place), skip_unknown=True)
             files = {file.path for file in corpus.files}
         else:
             with open_indexes([index], IndexOptions(journal=journal), SILENT) as opened:
-                names |= {each.name for each in opened}
+                names |= {each.spec for each in opened}
     return names_of(names, files)
 
 

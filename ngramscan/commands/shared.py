@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from ngramscan.errors import InputError
-from ngramscan.indexes.options import IndexOptions, LineOptions
+from ngramscan.indexes.options import IndexOptions, LineOptions, SpecValues
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import OUTPUT, READING, WHAT, WHERE, Option
 from ngramscan.patterns.model import PathOrName, PatternSet, Tier
@@ -25,7 +25,7 @@ DEFAULT_SET = "f1"
 
 Patterns = Annotated[PathOrName, Option(is_optional=True)]
 IndexSpecs = Annotated[
-    str | Sequence[str], Option(metavar="SPEC", heading=WHERE, is_verbatim=True, is_spec=True)
+    SpecValues, Option(metavar="SPEC", heading=WHERE, is_verbatim=True, is_spec=True)
 ]
 
 
@@ -184,11 +184,13 @@ def refuse_totals(totals: object, chosen: PatternSet) -> None:
         raise InputError(OptionUse("totals", totals), problem)
 
 
-def refuse_kinds(specs: Sequence[str], kinds: Sequence[IndexKind], problem: str) -> None:
+def refuse_kinds(specs: SpecValues, kinds: Sequence[IndexKind], problem: str) -> None:
     """Raise an InputError for an index of some kinds, before it asks for a tokenizer."""
-    for spec in (part.strip() for spec_list in specs for part in spec_list.split(",")):
-        if any(kind.names(spec) for kind in kinds):
-            raise InputError(OptionUse("index", spec), problem)
+    from ngramscan.indexes.specs import read_specs, spec_of_path  # slow to import
+
+    for spec in read_specs(specs):
+        if any(kind.names(spec_of_path(spec.place)) for kind in kinds):
+            raise InputError(OptionUse("index", str(spec)), problem)
 
 
 def split_arguments(

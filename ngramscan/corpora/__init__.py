@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ngramscan.corpora.base import (
+    BAD_FILES,
     EMPTY_FILES,
     Batch,
     CorpusFile,
@@ -23,11 +24,13 @@ from ngramscan.corpora.formats import BY_NAME, refuse_misnamed
 from ngramscan.corpora.jsonl import bytes_before, records_before
 from ngramscan.corpora.streams import read_head
 from ngramscan.corpora.text import python_files
-from ngramscan.errors import CorpusError, IndexChangedError, RemoteError
+from ngramscan.corpora.text_fields import NoTextError
+from ngramscan.errors import BadFileError, CorpusError, IndexChangedError, RemoteError
 
-__all__ = ["EMPTY_FILES", "Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus", "ReadOptions"]
-__all__ += ["bytes_before", "describe_skipped", "has_changed", "open_corpus", "read_piece"]
-__all__ += ["identified", "records_before", "refuse_changed", "split", "without_excluded"]
+__all__ = ["BAD_FILES", "EMPTY_FILES", "Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus"]
+__all__ += ["ReadOptions", "bytes_before", "describe_skipped", "has_changed", "open_corpus"]
+__all__ += ["identified", "read_piece", "records_before", "refuse_changed", "split"]
+__all__ += ["without_excluded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +81,9 @@ def split(file: CorpusFile) -> list[Piece]:
 def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     """Yield the documents of a piece; a CorpusError names a record that can't be read.
 
-    It is also raised if the file has changed since the corpus was opened. This is checked after
-    each reading, before its batch is used: no result is a mix of old and new content.
+    It is a BadFileError if the file can't be read as a whole. A CorpusError is also raised if the
+    file has changed since the corpus was opened. This is checked after each reading, before its
+    batch is used: no result is a mix of old and new content.
     """
     has_any = False
     try:
@@ -89,9 +93,12 @@ def read_piece(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
             yield batch
     except CorpusError as error:
         refuse_changed(piece.file)  # which may be the reason
-        if not _is_of_server(error):
-            _refuse_misnamed(piece.file)  # and so may this
-        raise
+        if _is_of_server(error):
+            raise
+        _refuse_misnamed(piece.file)  # and so may this
+        if isinstance(error.__cause__, NoTextError):
+            raise
+        raise BadFileError(error.where, error.problem) from error
     if not has_any:
         refuse_changed(piece.file)
         if piece.is_whole:
@@ -106,12 +113,15 @@ def _is_of_server(error: BaseException | None) -> bool:
 
 
 def _refuse_misnamed(file: CorpusFile) -> None:
-    """Raise a CorpusError where a file that can't be read is one of another format."""
+    """Raise a BadFileError where a file that can't be read is one of another format."""
     try:
         head = read_head(file)
     except CorpusError:
         return  # the error that led here says more
-    refuse_misnamed(file, head)
+    try:
+        refuse_misnamed(file, head)
+    except CorpusError as error:
+        raise BadFileError(error.where, error.problem) from error
 
 
 def without_excluded(batch: Batch, globs: tuple[str, ...]) -> Batch:

@@ -21,6 +21,8 @@ Format = InputFormat | Literal["python"]
 """The names of formats."""
 EMPTY_FILES = "files without documents"
 """The kind under which files without any document are counted."""
+BAD_FILES = "files that can't be read"
+"""The kind under which files are counted that were left out as a whole."""
 SOURCE_FIELDS = ("url", "source_url", "id", "source")
 """Fields or columns that may name the source of a document, by precedence."""
 

@@ -71,7 +71,8 @@ class TextColumns:
         if column.null_count and not self._skips_null:
             first = row + 1 + column.is_null().to_pylist().index(True)
             problem = "the text is null; expected a string (see " + OptionUse("skip_null") + ")"
-            raise CorpusError(f"{self._path}: row {first}", problem)
+            cause = NoTextError("null", problem, is_null=True)
+            raise CorpusError(f"{self._path}: row {first}", problem) from cause
         views: list[memoryview | None] = list(_views(_strings(column, self._path)))
         if column.null_count:
             is_null = column.is_null().to_pylist()

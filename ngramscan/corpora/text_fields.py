@@ -2,7 +2,8 @@
 
 `text` is a field. `messages.content` is the field `content` of each object in the list `messages`,
 joined by line ends, and `messages[role=assistant].content` only of objects whose role is
-assistant. A field with exactly the written name takes precedence.
+assistant. `text,content` is the first of these fields that a record has. A field with exactly the
+written name takes precedence.
 """
 
 from __future__ import annotations
@@ -41,10 +42,12 @@ class _Step:
 
 @dataclass(frozen=True)
 class TextField:
-    """A field, or a path to one."""
+    """A field, a path to one, or several of which a record may have any."""
 
     spec: str
     steps: tuple[_Step, ...]
+    alternatives: tuple[TextField, ...] = ()
+    """The fields in order of preference, if there are several."""
 
     @property
     def first(self) -> str:
@@ -53,10 +56,19 @@ class TextField:
 
     def name_in(self, names: Sequence[str] | Mapping[str, Any]) -> str:
         """Return the field of a record that has the text, given the fields that there are."""
-        return self.spec if self.spec in names else self.first
+        if self.spec in names:
+            return self.spec
+        alternative = self._alternative_in(names)
+        return alternative.name_in(names) if alternative else self.first
+
+    def _alternative_in(self, names: Sequence[str] | Mapping[str, Any]) -> TextField | None:
+        """Return the first of several fields that is there; None if there is one field or none."""
+        return next((each for each in self.alternatives if each.name_in(names) in names), None)
 
     def text_of(self, record: Mapping[str, Any]) -> str:
         """Return the text of a record; a NoTextError says why it has none."""
+        if self.spec not in record and (alternative := self._alternative_in(record)):
+            return alternative.text_of(record)
         quoted = f"field {self.spec!r}"
         steps = (_Step(self.spec),) if self.spec in record else self.steps
         values = list(_values(record, steps, self.spec))
@@ -78,7 +90,11 @@ _ABSENT: Any = object()
 
 @lru_cache(maxsize=16)
 def parse_text_field(spec: str) -> TextField:
-    """Parse a path; anything else is the name of a field."""
+    """Parse a path, or several with commas between them; anything else is the name of a field."""
+    several = re.split(r",(?![^\[]*\])", spec)
+    if len(several) > 1 and all(several):
+        alternatives = tuple(parse_text_field(each) for each in several)
+        return TextField(spec, (_Step(spec),), alternatives)
     matches = [_STEP.fullmatch(part) for part in _split(spec)]
     steps = [_Step(**match.groupdict("")) for match in matches if match]
     is_path = len(steps) == len(matches)

@@ -34,6 +34,8 @@ NO_FLAG: Bytes = np.full(1, GO, np.uint8)
 
 FEW_STEPS = 100
 """As Python they take a quarter of a second."""
+_LONG_S = 1.5
+"""Compiling for longer is said."""
 _COMPILING = "compiling the index reader, once: about 5 s"
 
 _KernelT = TypeVar("_KernelT", bound=Callable[..., object])
@@ -179,13 +181,37 @@ def compile_for(work: Callable[[], object], progress: Progress = SILENT) -> None
     if WarmingKernel.calls_left <= 0:
         return
     WarmingKernel.calls_left = 0
-    notice = Timer(1.5, progress.notice, [_COMPILING])
-    notice.daemon = True
-    notice.start()
-    try:
+    with _notice_of_compiling(progress):
         work()
-    finally:
-        notice.cancel()
+
+
+@contextmanager
+def _notice_of_compiling(progress: Progress) -> Iterator[None]:
+    """Say it if kernels are compiled meanwhile; to load compiled code from disk is not worth it."""
+    _load_numba()
+    from numba.core import event
+
+    class PassListener(event.Listener):
+        """Starts the notice at the first pass of the compiler."""
+
+        notice: Timer | None = None
+
+        def on_start(self, _event: object) -> None:
+            if self.notice is None:
+                self.notice = Timer(_LONG_S, progress.notice, [_COMPILING])
+                self.notice.daemon = True
+                self.notice.start()
+
+        def on_end(self, _event: object) -> None:
+            """Do nothing: other passes follow."""
+
+    listener = PassListener()
+    with event.install_listener("numba:run_pass", listener):
+        try:
+            yield
+        finally:
+            if listener.notice is not None:
+                listener.notice.cancel()
 
 
 def run_to_end(kernel: Callable[..., int], *arguments: object) -> int:

@@ -265,6 +265,14 @@ class Index(Protocol):
     """
 
     name: str
+    """Stands in rows and messages: the spec, or what a user calls it after it was opened."""
+
+    @property
+    def spec(self) -> str:
+        """The spec, or the name in the catalog, for the journal and the seeds of draws.
+
+        It is the same whatever a user calls the index.
+        """
 
     @property
     def unit(self) -> Unit:

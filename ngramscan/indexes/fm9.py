@@ -75,7 +75,7 @@ class Fm9Index:
         progress: Progress,
         readers: int,
     ) -> None:
-        self.name = name
+        self.name = self.spec = name
         self._shards, self._find_in_all = shards, find_in_all
         self._progress, self._readers = progress, readers
         self._first_documents = [0, *accumulate(shard.documents for shard in self._shards)]

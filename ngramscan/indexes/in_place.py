@@ -90,14 +90,14 @@ class InPlaceIndex(FindsSpans):
         options: IndexOptions,
         progress: Progress,
     ) -> None:
-        self.name = FM9.spec_of(shown(url).rstrip("/"))
+        self.name = self.spec = FM9.spec_of(shown(url).rstrip("/"))
         self._url, self._ranges, self._journal = url, ranges, journal
         self._options, self._progress = options, progress
         self._index: Fm9Index | None = None
         self._shards: list[InPlaceShard] = []
         self._fingerprint, self._size, self._is_marked = "", IndexSize(), True
         self._has_answered, self._opening = False, 0
-        stored_replies = {} if options.refresh else journal.get(self.name, self.name, [_FILES])
+        stored_replies = {} if options.refresh else journal.get(self.spec, self.spec, [_FILES])
         with suppress(*DAMAGED):
             description = json.loads(stored_replies[_FILES].text)
             self._fingerprint, self._size = (
@@ -147,7 +147,7 @@ class InPlaceIndex(FindsSpans):
             self._is_marked = is_marked
             description: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}
             description["has_validators"] = is_marked
-            self._journal.put(self.name, self.name, _FILES, json.dumps(description))
+            self._journal.put(self.spec, self.spec, _FILES, json.dumps(description))
         self._index = index
         return index
 
@@ -244,7 +244,7 @@ class InPlaceIndex(FindsSpans):
             stored_results: dict[Item, tuple[T, str]] = {}
             items_to_read = items if self._is_marked and not self._options.refresh else []
             requests = {self._request(form(item)): item for item in items_to_read}
-            for request, reply in self._journal.get(self.name, self.name, requests).items():
+            for request, reply in self._journal.get(self.spec, self.spec, requests).items():
                 with suppress(*DAMAGED):
                     item = requests[request]
                     stored_results[item] = read_stored(item, json.loads(reply.text)), reply.asked_at
@@ -258,7 +258,7 @@ class InPlaceIndex(FindsSpans):
 
     def _keep(self, form: list[Any], reply: Any) -> None:
         if self._is_marked:
-            self._journal.put(self.name, self.name, self._request(form), json.dumps(reply))
+            self._journal.put(self.spec, self.spec, self._request(form), json.dumps(reply))
 
     # Costs
 

@@ -8,6 +8,7 @@ spec. A spec without an entry is the name of a hosted index (see `catalog`).
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ from ngramscan.indexes.catalog import (
     token_indexes,
 )
 from ngramscan.messages import OptionUse, Text
+from ngramscan.options import CORPUS_NAME
 
 if TYPE_CHECKING:
     from ngramscan.indexes.base import Index, Unit
@@ -209,6 +211,7 @@ SCAN = IndexKind(
         "skip_null",
         "input_format",
         "skip_unknown",
+        "skip_bad_files",
         "sample_files",
         "limit_documents",
         "exclude_source",
@@ -258,7 +261,7 @@ PYTHON = IndexKind(
     open=_open_python,
     form="python",
     completion="python",
-    options=("sample_files", "limit_documents", "exclude_source"),
+    options=("sample_files", "limit_documents", "exclude_source", "skip_bad_files"),
     reads_texts=True,
 )
 
@@ -318,6 +321,11 @@ def kind_at(place: str) -> IndexKind | None:
     return next((kind for is_there, kind in _SIGNS if is_there(place)), None)
 
 
+def kinds_at(place: str) -> list[IndexKind]:
+    """Return all kinds of indexes whose files are at a path, the one of `kind_at` first."""
+    return list(dict.fromkeys(kind for is_there, kind in _SIGNS if is_there(place)))
+
+
 # Facts that commands derive from a spec
 
 
@@ -336,13 +344,17 @@ def expanded(spec: str) -> str:
 
 def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
     """Return the specs that shells complete; `paths` returns the files that begin in some way."""
+    name, sign, place = typed.partition("=")
+    has_file = any(path.startswith(typed) for path in paths(typed))
+    if sign and re.fullmatch(CORPUS_NAME, name) and not has_file:
+        return [f"{name}={spec}" for spec in completions(place, paths)]
     kind = kind_of(typed)
     if kind is None or not kind.has_place:
         hosted = [name for row in byte_indexes() for name in (row.alias, row.name)]
         words = [kind for kind in KINDS if not kind.has_place]
         others = [kind for kind in KINDS if kind.has_place]
         begun = [kind.completion for kind in (*words, *others) if kind.completion]
-        return [*hosted, *begun]
+        return [*hosted, *begun, *(paths(typed) if typed else ())]
     if kind.is_of_files:
         return [kind.spec_of(path) for path in paths(kind.place_in(typed))]
     return kind.completed_names()

@@ -12,54 +12,62 @@ from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, nearest_names
 from ngramscan.indexes.kinds import FORMS, KINDS, SCAN, IndexKind, expanded, kind_at, kind_of
-from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions
+from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, SpecValues
 from ngramscan.indexes.resources import Resources
+from ngramscan.indexes.specs import IndexSpec, other_meaning, read_specs, spec_of_path
 from ngramscan.messages import Message, OptionUse, Text, message_of
 from ngramscan.progress import Progress
-from ngramscan.reading.streams import refuse_impossible
+from ngramscan.reading.streams import missing, refuse_impossible
 from ngramscan.remote.stores import is_http
 
 
 @contextmanager
 def open_indexes(
-    specs: Sequence[str], options: IndexOptions, progress: Progress
+    specs: SpecValues, options: IndexOptions, progress: Progress
 ) -> Iterator[list[Index]]:
     """Open the indexes that some specs name, in this order, each once.
 
-    An InputError suggests the specs nearest to an unknown one, or names an option that would change
+    An index has the name that a user gives it, `NAME=SPEC`, or the one that its spec says. An
+    InputError suggests the specs nearest to an unknown one, or names an option that would change
     the counts of other kinds of indexes only.
     """
     with ExitStack() as stack:
         resources = Resources(options, progress, stack)
-        names = split_specs(specs)
-        if not names:
+        index_specs = read_specs(specs)
+        if not index_specs:
             raise InputError(OptionUse("index"), f"it is empty; expected {FORMS}")
+        names = [spec.name for spec in index_specs if spec.name]
         by_name: dict[str, Index] = {}
-        for spec in names:
-            _add_opened(by_name, spec, _open(expanded(spec), resources))
-        _refuse_unused(options, by_name)
+        for spec in index_specs:
+            place = spec_of_path(spec.place)
+            if notice := other_meaning(spec.place, place):
+                progress.notice(notice)
+            resources.options = options.for_corpus(spec.name, names)
+            _add_opened(by_name, spec, place, _open(expanded(place), resources))
+        _refuse_unused(options, by_name.values())
         yield list(by_name.values())
 
 
-def _add_opened(by_name: dict[str, Index], spec: str, opened: Sequence[Index]) -> None:
-    """Add indexes by name; an InputError says that two addresses differ in what rows don't show."""
-    is_address = SCAN.names(spec) and is_http(SCAN.place_in(spec))
+def _add_opened(
+    by_name: dict[str, Index], spec: IndexSpec, place: str, opened: Sequence[Index]
+) -> None:
+    """Add indexes by name; an InputError says that two have the same one, or several one name."""
+    if spec.name and len(opened) != 1:
+        problem = f"{spec.place} is {len(opened)} corpora; name each of them, or none"
+        raise InputError(OptionUse("index", str(spec)), problem)
+    is_address = SCAN.names(place) and is_http(SCAN.place_in(place))
     for index in opened:
-        if index.name in by_name and is_address:
+        if spec.name:
+            index.name = spec.name
+        other = by_name.get(index.name)
+        if other and is_address and not spec.name:
             problem = "two addresses that differ only in the query or login, which rows don't show"
-            raise InputError(OptionUse("index", index.name), f"{problem}; count them one at a time")
+            cure = "name each: " + OptionUse("index", placeholder="NAME=SPEC")
+            raise InputError(OptionUse("index", index.name), f"{problem}; " + cure)
+        if other and other.spec != index.spec:
+            problem = f"two corpora are named {index.name}; give each a name of its own"
+            raise InputError(OptionUse("index", str(spec)), problem)
         by_name[index.name] = index
-
-
-def split_specs(specs: Sequence[str]) -> list[str]:
-    """Return specs one by one, each once: a pipe can't be read twice."""
-    # Commas separate specs, but they may also be part of a path or an address.
-    prefixes = "|".join(re.escape(kind.prefix) for kind in KINDS if kind.has_place)
-    prefixed_parts = [part for spec in specs for part in re.split(f",(?={prefixes})", spec)]
-    parts = (
-        part for spec in prefixed_parts for part in ([spec] if ":" in spec else spec.split(","))
-    )
-    return [*dict.fromkeys(part.strip() for part in parts if part.strip())]
 
 
 def _open(spec: str, resources: Resources) -> Sequence[Index]:
@@ -100,7 +108,7 @@ def _open_named(name: str, resources: Resources) -> Index:
     if hosted := find_hosted(name):
         return resources.open_hosted(hosted)
     url = resources.options.api_url
-    if url == INFINI_GRAM_MINI.url or ":" in name or kind_at(name):
+    if url == INFINI_GRAM_MINI.url or ":" in name:
         raise InputError(OptionUse("index", name), _unknown(name))
     client = resources.client(url)
     if client.served and name not in client.served:
@@ -114,20 +122,30 @@ def _open_named(name: str, resources: Resources) -> Index:
 # Error messages with suggestions
 
 
-def _refuse_unused(options: IndexOptions, names: Collection[str]) -> None:
+def _refuse_unused(options: IndexOptions, indexes: Collection[Index]) -> None:
     """Raise an InputError for an option that would change counts, but that no index takes."""
     defaults = IndexOptions()
-    kinds = [kind_of(name) for name in names]
+    kinds = [kind_of(index.spec) for index in indexes]
+    named_values = options.named_values([index.name for index in indexes])
     for option in dict.fromkeys(option for kind in KINDS for option in kind.options):
         takers = [kind for kind in KINDS if option in kind.options]
+        for index in indexes:
+            if index.name in named_values.get(option, ()) and kind_of(index.spec) not in takers:
+                problem = f"only {_prefixes(takers)} it, not {index.name}, which is {index.spec}"
+                raise InputError(OptionUse(option, placeholder=f"{index.name}=…"), problem)
         value = getattr(options, option, None)
         # A value in the environment is meant for all commands, though some have no use for it.
         unset = getattr(defaults, option, None), os.environ.get(f"NGRAMSCAN_{option.upper()}")
         if value and value not in unset and not any(kind in takers for kind in kinds):
-            verb = "takes" if len(takers) == 1 else "take"
-            prefixes = " and ".join(kind.prefix for kind in takers)
-            problem = f"only {prefixes} {verb} it, not {', '.join(names)}"
+            all_names = ", ".join(index.name for index in indexes)
+            problem = f"only {_prefixes(takers)} it, not {all_names}"
             raise InputError(OptionUse(option), problem)
+
+
+def _prefixes(takers: Sequence[IndexKind]) -> str:
+    """Return the prefixes of kinds that take an option, as the beginning of a sentence."""
+    verb = "takes" if len(takers) == 1 else "take"
+    return f"{' and '.join(kind.prefix for kind in takers)} {verb}"
 
 
 @contextmanager
@@ -146,13 +164,19 @@ def _lead_to(kind: IndexKind, place: str) -> Message:
     return kind.description + message_of(": ") + OptionUse("index", kind.spec_of(place))
 
 
+def _is_file_name(spec: str) -> bool:
+    from ngramscan.corpora.formats import format_of  # slow to import
+
+    return format_of(spec) is not None
+
+
 def _unknown(spec: str) -> Text:
-    if kind := kind_at(spec):
-        return _lead_to(kind, spec)
     if "://" in spec:
         return "to read a corpus there: " + OptionUse("index", SCAN.spec_of(spec))
     if Path(spec).exists():
         return "neither an index nor a corpus in a known format"
+    if ":" not in spec and (os.sep in spec or _is_file_name(spec)):
+        return missing(Path(spec), FORMS)
     if re.match(r"[\w.-]+:\d+/", spec):
         return f"an address begins with http://; did you mean http://{spec}?"
     word, colon, place = spec.partition(":")

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Self
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.catalog import INFINI_GRAM_MINI
-from ngramscan.messages import OptionUse
-from ngramscan.options import FASTEST, LONGEST_S, READING, SERVICE, WHAT, WHERE, Option
+from ngramscan.messages import OptionUse, Text
+from ngramscan.options import (
+    CORPUS_NAME,
+    FASTEST,
+    LONGEST_S,
+    READING,
+    SERVICE,
+    WHAT,
+    WHERE,
+    Option,
+    ValuesByCorpus,
+)
 from ngramscan.reading.formats import InputFormat
 
 if TYPE_CHECKING:
@@ -26,6 +36,9 @@ MATCH_OPTIONS = ("regex", "whole_words", "any_space", "ignore_case")
 """Options that decide what counts as an occurrence; `IndexOptions.match_rule` has their values."""
 _LARGEST_SIZE = 2**63
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+SpecValues = str | Sequence[str] | Mapping[str, str]
+"""Where corpora and indexes are; each may be `NAME=SPEC`, or a mapping has names and specs."""
 
 Directory = Annotated[str | Path | None, Option(metavar="DIR", is_rare=True)]
 RareFile = Annotated[str | Path | None, Option(metavar="FILE", is_rare=True)]
@@ -55,7 +68,9 @@ class ReadingOptions(LineOptions):
     ----------
     text_field : str
         Field or column that holds the text. It may be inside others: messages.content, or
-        messages[role=assistant].content.
+        messages[role=assistant].content. With text,content, it is the first that a record has.
+        Corpora with names can have different values, here and in --input-format, --exclude-source,
+        --sample-files, --limit-documents and --tokenizer: web=content,code=text.
     input_format : str, optional
         Format of corpus files. By default their names say it; for scan:- the first bytes do.
     exclude_source : str or sequence of str
@@ -70,8 +85,8 @@ class ReadingOptions(LineOptions):
         Read on a running Dask cluster at this address: tcp://HOST:PORT.
     """
 
-    text_field: Annotated[str, Option(metavar="NAME", is_rare=True)] = "text"
-    input_format: Annotated[InputFormat | None, Option(is_rare=True)] = None
+    text_field: Annotated[str, Option(metavar="NAME", is_rare=True, is_by_corpus=True)] = "text"
+    input_format: Annotated[InputFormat | None, Option(is_rare=True, is_by_corpus=True)] = None
     exclude_source: Annotated[
         str | Sequence[str],
         Option(metavar="GLOB", heading=WHERE, is_verbatim=True, is_rare=True),
@@ -80,6 +95,57 @@ class ReadingOptions(LineOptions):
     skip_unknown: RareFlag = False
     max_line: Annotated[int, Option(metavar="MB", least=1, is_rare=True)] = MAX_LINE
     scheduler: Annotated[str | None, Option(metavar="ADDRESS", is_rare=True)] = None
+    by_corpus: Mapping[str, ValuesByCorpus] = field(
+        default_factory=dict, hash=False, metadata={"is_option": False}
+    )
+    """Values of single corpora, by option; the fields have those of all others."""
+
+    def __post_init__(self) -> None:
+        """Separate the values of single corpora from those of all."""
+        by_corpus = dict(self.by_corpus)
+        for option in fields(self):
+            if isinstance(values := getattr(self, option.name), ValuesByCorpus):
+                by_corpus[option.name] = values
+                object.__setattr__(self, option.name, values.get("", option.default))
+        object.__setattr__(self, "by_corpus", by_corpus)
+
+    def for_corpus(self, name: str, names: Sequence[str]) -> Self:
+        """Return the options of one corpus; an InputError says that no corpus has a name.
+
+        Parameters
+        ----------
+        name : str
+            What the user calls the corpus; empty if it has no name.
+        names : sequence of str
+            The names of all corpora that have one.
+        """
+        values_by_option = self.named_values(names)
+        for option, values in values_by_option.items():
+            if unknown := next((each for each in values if each and each not in names), ""):
+                problem: Text = f"no corpus is named {unknown}; "
+                if names:
+                    problem = problem + f"expected one of {', '.join(names)}"
+                else:
+                    cure = OptionUse("index", placeholder=f"{unknown}=SPEC")
+                    problem = problem + "to name one: " + cure
+                raise InputError(OptionUse(option, f"{unknown}={values[unknown]}"), problem)
+        chosen = {
+            option: values[name] for option, values in values_by_option.items() if name in values
+        }
+        for_all = [glob for glob in self.exclude_source if not _owner(glob, names)]
+        chosen["exclude_source"] = (*for_all, *chosen.get("exclude_source", ()))
+        return replace(self, by_corpus={}, **chosen)
+
+    def named_values(self, names: Sequence[str]) -> dict[str, ValuesByCorpus]:
+        """Return the values of single corpora by option; `names` are those of corpora."""
+        values_by_option = dict(self.by_corpus)
+        globs: dict[str, tuple[str, ...]] = {}
+        for glob in self.exclude_source:
+            if owner := _owner(glob, names):
+                globs[owner] = (*globs.get(owner, ()), glob.removeprefix(f"{owner}="))
+        if globs:
+            values_by_option["exclude_source"] = ValuesByCorpus(globs)
+        return values_by_option
 
     @property
     def read(self) -> ReadOptions:
@@ -111,6 +177,8 @@ class SamplingOptions(ReadingOptions):
         Estimate all counts from a random sample of this many files (50) or this share (10%).
     limit_documents : int, optional
         Read only this many documents, from the start of a corpus.
+    skip_bad_files : bool
+        Leave out files that can't be read to their end, and count them, instead of stopping.
     whole_words : bool
         Count whole words only: no letter, mark, digit or underscore may continue an occurrence.
     any_space : bool
@@ -124,8 +192,13 @@ class SamplingOptions(ReadingOptions):
     """
 
     workers: Annotated[int | None, Option(least=1)] = None
-    sample_files: Annotated[str | int | None, Option(metavar="N|P%", heading=WHERE)] = None
-    limit_documents: Annotated[int | None, Option(least=1, heading=WHERE, is_rare=True)] = None
+    sample_files: Annotated[
+        str | int | None, Option(metavar="N|P%", heading=WHERE, is_by_corpus=True)
+    ] = None
+    limit_documents: Annotated[
+        int | None, Option(least=1, heading=WHERE, is_rare=True, is_by_corpus=True)
+    ] = None
+    skip_bad_files: Annotated[bool, Option(heading=READING, is_rare=True)] = False
     whole_words: Annotated[bool, Option("-w --whole-words", heading=WHAT)] = False
     any_space: Annotated[bool, Option(heading=WHAT)] = False
     ignore_case: Annotated[bool, Option("-i --ignore-case", heading=WHAT)] = False
@@ -174,10 +247,14 @@ class IndexOptions(SamplingOptions):
     refresh: bool = False
     index_memory: Annotated[str | int, Option(metavar="SIZE", is_rare=True)] = "256MB"
     index_cache: Directory = None
-    tokenizer: RareFile = None
+    tokenizer: Annotated[
+        str | Path | None, Option(metavar="FILE", is_rare=True, is_by_corpus=True)
+    ] = None
     normalization: Normalization = field(default="", metadata={"is_option": False})
 
     def __post_init__(self) -> None:
+        """Check that the options agree."""
+        super().__post_init__()
         if self.sample_files is not None and self.limit_documents is not None:
             raise InputError(
                 OptionUse("sample_files"), "not allowed with " + OptionUse("limit_documents")
@@ -203,6 +280,15 @@ class IndexOptions(SamplingOptions):
     def memory_bytes(self) -> int:
         """Return the memory for parts of index files in place."""
         return parse_size(self.index_memory)
+
+
+def _owner(glob: str, names: Sequence[str]) -> str:
+    """Return the name of the corpus that a glob is for, `NAME=GLOB`; empty: it is for all.
+
+    Only where corpora have names: the folders of some corpora are called `year=2020`.
+    """
+    name, sign, _ = glob.partition("=")
+    return name if names and sign and re.fullmatch(CORPUS_NAME, name) else ""
 
 
 def parse_size(text: str | int, option: str = "shard_size") -> int:

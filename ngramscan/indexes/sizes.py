@@ -40,11 +40,11 @@ class IndexInfo:
     """Bytes that building its largest shard takes, estimated."""
 
 
-def describe_size(name: str, size: IndexSize, seconds: float) -> IndexInfo:
+def describe_size(name: str, spec: str, size: IndexSize, seconds: float) -> IndexInfo:
     """Return the row of an index that took some seconds to answer."""
     ratio = size.index_bytes / size.bytes if size.index_bytes and size.bytes else None
     asking, largest = None, size.largest_shard_bytes
-    if size.shards and size.bytes is not None and "://" not in name:
+    if size.shards and size.bytes is not None and "://" not in spec:
         asking = _ASKING_BYTES + _ASKING_PER_SHARD * size.shards
     building = None if largest is None else memory_to_build(largest)
     size_columns = (

@@ -16,7 +16,7 @@ from ngramscan.corpora.formats import format_of
 from ngramscan.corpora.text import python_files
 from ngramscan.errors import InputError
 from ngramscan.indexes.kinds import PYTHON, SCAN, IndexKind, kind_of
-from ngramscan.indexes.opening import split_specs
+from ngramscan.indexes.specs import read_specs, spec_of_path
 from ngramscan.reading.streams import (
     STANDARD_INPUT,
     is_stream,
@@ -69,7 +69,8 @@ def is_read(
 
 def _parts_of(spec: str) -> Iterator[tuple[str, IndexKind | None, str]]:
     """Yield the parts of a spec, with the kind and the place of each."""
-    for part in split_specs([spec]):
+    for index_spec in read_specs([spec]):
+        part = spec_of_path(index_spec.place)
         kind = kind_of(part)
         yield part, kind, kind.place_in(part) if kind and kind.is_of_files else part
 

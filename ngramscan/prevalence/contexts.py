@@ -66,7 +66,7 @@ def run_contexts(
     """
     located, errors = collect_replies(index.find(texts), texts)
     places = {
-        text: draw_places(occurrences, n, seed, index.name, with_replacement=False)
+        text: draw_places(occurrences, n, seed, index.spec, with_replacement=False)
         for text, occurrences in located.items()
     }
     wanted = [place for drawn_places in places.values() for place in drawn_places]

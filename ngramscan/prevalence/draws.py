@@ -172,7 +172,7 @@ def draw_occurrences(
 
     def draw(sizes: Mapping[LocatedQuery, int]) -> dict[LocatedQuery, list[Seen]]:
         draws = {
-            located: places_drawn(located, n, index.name, options) for located, n in sizes.items()
+            located: places_drawn(located, n, index.spec, options) for located, n in sizes.items()
         }
         places = dict.fromkeys(place for drawn_places in draws.values() for place in drawn_places)
         whole = {
@@ -331,7 +331,7 @@ def draw_places(
 ) -> list[Place]:
     """Draw n occurrences of a query, all equally likely; take all if it has n or fewer.
 
-    The draws depend only on the seed, the last part of the index's name and the query. So they are
+    The draws depend only on the seed, the last part of the index's spec and the query. So they are
     the same whatever other patterns are asked for, and whether an index is in a folder, on a host
     or on a store. The first draws do not depend on how many follow.
     """

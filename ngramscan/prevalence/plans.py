@@ -69,6 +69,18 @@ def _drawn_texts(index: Index, texts: list[str], options: DocnormOptions) -> lis
     return [text for text in located if located[text].occurrences > options.exact_up_to]
 
 
+def describe_lookups(plan: Sequence[PlanRow]) -> list[str]:
+    """Say why a plan has more texts to look up than patterns."""
+    more = max((row.lookups - row.patterns for row in plan if row.lookups), default=0)
+    if more <= 0:
+        return []
+    texts = "a text" if more == 1 else f"{more} texts"
+    return [
+        f"lookups are those of the patterns and of {texts} in which two patterns of a method"
+        " overlap, so that no occurrence counts twice in totals"
+    ]
+
+
 def plan_contexts(
     queries: Sequence[Query], indexes: Sequence[Index], n: int, width: int
 ) -> list[PlanRow]:

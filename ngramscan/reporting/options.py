@@ -17,7 +17,7 @@ import click
 
 from ngramscan.errors import InputError, nearest, some_of
 from ngramscan.messages import OptionFlags, OptionUse
-from ngramscan.options import OPTIONS, OUTPUT, Option
+from ngramscan.options import CORPUS_NAME, OPTIONS, OUTPUT, Option, ValuesByCorpus
 from ngramscan.progress import visible_line
 from ngramscan.reading.streams import refuse_impossible
 from ngramscan.reading.surrogates import find_half
@@ -84,6 +84,8 @@ class ShownOption(click.Option):
     def get_help_extra(self, ctx: click.Context) -> Any:
         """Return the notes in brackets; variables only if all options are shown."""
         extra = super().get_help_extra(ctx)
+        if isinstance(self.type, _ByCorpus) and isinstance(self.type.part, _Integer):
+            extra["range"] = self.type.part.shown_range
         if not ctx.meta.get(SHOWS_ALL):
             extra.pop("envvars", None)
         return extra
@@ -94,6 +96,7 @@ def _parameter(parameter: inspect.Parameter, hint: Any, text: str, module: str) 
     types = [hint] if get_origin(hint) is Literal else list(get_args(hint) or [hint])
     lists = [part for part in types if get_origin(part) in (Sequence, list, tuple)]
     kind = _type([part for part in types if part not in lists], option)
+    kind = _ByCorpus(kind) if option.is_by_corpus else kind
     is_several = bool(lists) or parameter.kind is parameter.VAR_POSITIONAL
     is_needed = parameter.default is parameter.empty and not option.is_optional
     if parameter.kind is not parameter.KEYWORD_ONLY and not option.flags:
@@ -135,6 +138,8 @@ def _parameter(parameter: inspect.Parameter, hint: Any, text: str, module: str) 
 
 
 def _metavar(kind: click.ParamType[Any]) -> str | None:
+    if isinstance(kind, _ByCorpus):
+        return _metavar(kind.part)
     if isinstance(kind, click.Choice):
         return f"[{'|'.join(kind.choices)}]"
     return _METAVARS.get(kind.name)
@@ -187,6 +192,34 @@ class _Listed(click.ParamType[Any]):
         if not parts and not (param and param.required):  # its command says what it needs
             refuse_empty(param)
         return tuple(self.part.convert(part, param, ctx) for part in parts)
+
+
+class _ByCorpus(click.ParamType[Any]):
+    """A value of another type; or several of corpora, by name: `NAME=VALUE,NAME=VALUE`."""
+
+    def __init__(self, part: click.ParamType[Any]) -> None:
+        self.part, self.name = part, part.name
+        self.choices = getattr(part, "choices", ())
+
+    def to_info_dict(self) -> Any:
+        """Return the description of the type of single values."""
+        return self.part.to_info_dict()
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value of all corpora, or those of corpora by name."""
+        if isinstance(value, ValuesByCorpus):
+            return value
+        is_file = isinstance(self.part, FilePath) and os.path.lexists(os.path.expanduser(value))
+        if is_file or not re.search(f"(^|,){CORPUS_NAME}=", str(value)):
+            return self.part.convert(value, param, ctx)
+        named = ValuesByCorpus()
+        for text in re.split(f",(?={CORPUS_NAME}=)", str(value)):
+            match = re.match(f"({CORPUS_NAME})=", text)
+            name = match[1] if match else ""
+            if name in named:
+                _refuse(param, value, f"two values for {name}; expected one")
+            named[name] = self.part.convert(text.removeprefix(f"{name}="), param, ctx)
+        return named
 
 
 class _Number(click.ParamType[Any]):
@@ -258,6 +291,11 @@ class _Integer(_Number, click.IntRange):
     name = "integer"
     plain = click.INT
 
+    @property
+    def shown_range(self) -> str:
+        """The range as help shows it."""
+        return self._describe_range()
+
 
 def _float_of(value: Any) -> float | None:
     """Return a value as a float; infinity is also an integer that none can hold."""
@@ -281,7 +319,7 @@ def _refuse(param: click.Parameter | None, value: Any, problem: str) -> NoReturn
 
 def _given(param: click.Parameter, value: Any) -> OptionUse:
     """Return an option with the value that was given, as a number if it takes numbers."""
-    kind = param.type.part if isinstance(param.type, _Listed) else param.type
+    kind = param.type.part if isinstance(param.type, _Listed | _ByCorpus) else param.type
     text = some_of([value])
     is_number = isinstance(kind, _Number) and re.fullmatch(r"-?\d+(\.\d+)?", text, re.ASCII)
     # A decimal number is shown as it was written.
@@ -340,10 +378,11 @@ def checked(option: click.Parameter, value: Any) -> Any:
     if value is None:
         return value
     if isinstance(option, click.Argument):
-        if isinstance(value, list | tuple):
-            return [checked(option, each) for each in value]
-        is_path = isinstance(option.type, FilePath) and isinstance(value, str | Path)
-        return option.type.convert(value, option, None) if is_path else value
+        return _checked_argument(option, value)
+    if isinstance(value, Mapping) and isinstance(option.type, _ByCorpus):
+        return _values_by_corpus(option, option.type.part, value)
+    if isinstance(value, Mapping):
+        value = _named_specs(option, value)
     is_one = not option.multiple or isinstance(value, str | Path | int | float)
     kind = option.type.part if isinstance(option.type, _Listed) else option.type
     values = []
@@ -357,14 +396,40 @@ def checked(option: click.Parameter, value: Any) -> Any:
     return tuple(values) if option.multiple else values[0]
 
 
+def _checked_argument(argument: click.Argument, value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_checked_argument(argument, each) for each in value]
+    is_path = isinstance(argument.type, FilePath) and isinstance(value, str | Path)
+    return argument.type.convert(value, argument, None) if is_path else value
+
+
 def _converted(option: click.Parameter, kind: click.ParamType[Any], item: Any) -> Any:
     try:
         return kind.convert(str(item), option, None)  # as typed: 1.5 is not an integer
     except click.UsageError as error:
-        if isinstance(kind, click.Choice):  # whose own message has them in lower case
-            refuse_other(option.name or "", str(item), kind.choices)
+        choice = kind.part if isinstance(kind, _ByCorpus) else kind
+        if isinstance(choice, click.Choice):  # whose own message has them in lower case
+            refuse_other(option.name or "", str(item), choice.choices)
         problem = error.message.removesuffix(".")
         raise InputError(_given(option, item), problem) from error
+
+
+def _values_by_corpus(
+    option: click.Parameter, kind: click.ParamType[Any], values: Mapping[Any, Any]
+) -> ValuesByCorpus:
+    """Return the values of corpora by name, as the terminal would convert each."""
+    return ValuesByCorpus({name: _converted(option, kind, value) for name, value in values.items()})
+
+
+def _named_specs(option: click.Parameter, values: Mapping[Any, Any]) -> list[str]:
+    """Return the specs of several corpora, by name, as the terminal has them: NAME=SPEC."""
+    if not (isinstance(option.type, TextType) and option.type.is_path):
+        raise InputError(OptionUse(option.name or ""), "a mapping; expected a value or a list")
+    for name, value in values.items():
+        if not isinstance(value, str | Path):
+            problem = f"{name}: expected one text for each name"
+            raise InputError(OptionUse(option.name or "", some_of([value])), problem)
+    return [f"{name}={value}" for name, value in values.items()]
 
 
 def _is_frame(value: object) -> bool:

@@ -242,7 +242,7 @@ def _places(index: Index, question: PhraseQuestion) -> tuple[int, list[Place]]:
     if errors:
         raise next(iter(errors.values()))
     samples = [
-        draw_places(occurrences[phrase], n, question.seed, index.name, with_replacement=False)
+        draw_places(occurrences[phrase], n, question.seed, index.spec, with_replacement=False)
         for n in (question.start, question.start + PER_PAGE)
     ]
     before = set(samples[0])
@@ -253,7 +253,8 @@ class _IndexOfPlaces:
     """An index restricted to some occurrences."""
 
     def __init__(self, index: Index, places: Sequence[Place]) -> None:
-        self.name, self.unit, self.longest_context = index.name, index.unit, index.longest_context
+        self.name, self.spec = index.name, index.spec
+        self.unit, self.longest_context = index.unit, index.longest_context
         self._index, self._places = index, places
         self.size, self.cost, self.windows = index.size, index.cost, index.windows
 

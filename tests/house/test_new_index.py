@@ -34,7 +34,7 @@ from ngramscan.serve.rendering import Templates
 class Dictionary:
     """Texts by their names; occurrences are numbered in their order."""
 
-    name = "dictionary"
+    name = spec = "dictionary"
     unit: Unit = "bytes"
     longest_context = 1 << 40
 

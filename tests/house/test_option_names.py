@@ -119,10 +119,10 @@ REFUSED: Mapping[str, tuple[str, Callable[[], Any], str, str]] = {
         'methods="tot": expected one of ',
     ),
     "the place of another kind": (
-        "count -e x --index corpus.jsonl",
-        lambda: ngramscan.count(literal="x", index="corpus.jsonl"),
-        "--index corpus.jsonl: a corpus; to read it: --index scan:corpus.jsonl",
-        'index="corpus.jsonl": a corpus; to read it: index="scan:corpus.jsonl"',
+        "count -e x --index fm9:corpus.jsonl",
+        lambda: ngramscan.count(literal="x", index="fm9:corpus.jsonl"),
+        "--index fm9:corpus.jsonl: a corpus; to read it: --index scan:corpus.jsonl",
+        'index="fm9:corpus.jsonl": a corpus; to read it: index="scan:corpus.jsonl"',
     ),
     "an argument": (
         "count word",

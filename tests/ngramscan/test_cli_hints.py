@@ -52,6 +52,11 @@ def test_what_is_given_as_an_index_leads_to_the_spec_that_works(spec: str, hint:
     assert hint in told
 
 
+def test_a_file_of_no_known_format_is_refused_with_the_option() -> None:
+    told = refusal(*count("--index", "mine.yaml"))
+    assert told.startswith("scan:mine.yaml: unknown format: .yaml; --input-format says it: jsonl, ")
+
+
 def test_an_index_is_taken_by_its_spec_wherever_its_folder_is() -> None:
     assert "fm9:my-index: no damage found" in invoke("index", "verify", "fm9:my-index").stderr
     assert invoke("index", "build", "corpus", "-o", "fm9:new").code == 0

@@ -50,7 +50,7 @@ class MadeTokens:
         unseen: Sequence[str] = (),
     ) -> None:
         """Take the documents, the queries, and those that can't be looked up or examined."""
-        self.name = "infini-gram:made" if is_service else "tokens:made"
+        self.name = self.spec = "infini-gram:made" if is_service else "tokens:made"
         self.texts = [[as_text(ids) for ids in shard] for shard in shards]
         self.shows_tokens = not is_service
         self._queries, self._is_service, self._lost, self._unseen = (

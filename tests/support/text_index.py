@@ -22,7 +22,7 @@ from ngramscan.indexes.base import (
 class TextIndex:
     """Numbers occurrences as they stand in the texts of each shard."""
 
-    name = "x"
+    name = spec = "x"
     unit: Unit = "bytes"
     longest_context = 10_000
 

@@ -64,9 +64,9 @@ class ApiIndex:
     Requests are in flight as soon as a method returns, so several indexes of one host are asked at
     once. Nothing is asked that the journal has.
 
-    `name` is its name in results and in the journal; `spellings` are the names to try at the
-    service, in this order; `size` is unknown for indexes outside the catalog. If it
-    `may_be_replaced` under the same name, each run asks first whether it was.
+    `name` is its name in the journal, and in results unless a user gives it another; `spellings`
+    are the names to try at the service, in this order; `size` is unknown for indexes outside the
+    catalog. If it `may_be_replaced` under the same name, each run asks first whether it was.
     """
 
     unit: Unit = "bytes"
@@ -79,13 +79,12 @@ class ApiIndex:
         client: ApiClient,
         may_be_replaced: bool = False,
     ) -> None:
-        self.name = name
+        self.name = self.spec = name
         self._may_be_replaced = may_be_replaced
         self._spellings = list(spellings)
         self._size = size
         self._client = client
         self._has_answered = False
-        self._failure = partial(QueryFailure, name)
         stored_replies = client.journal.get(client.url, name, [_SPELLING])
         if _SPELLING in stored_replies and stored_replies[_SPELLING].text in spellings:
             self._prefer(stored_replies[_SPELLING].text)
@@ -93,7 +92,7 @@ class ApiIndex:
     def _prefer(self, spelling: str) -> None:
         if spelling != self._spellings[0]:
             self._spellings = [spelling, *(name for name in self._spellings if name != spelling)]
-            self._client.journal.put(self._client.url, self.name, _SPELLING, spelling)
+            self._client.journal.put(self._client.url, self.spec, _SPELLING, spelling)
 
     @property
     def longest_context(self) -> int:
@@ -103,8 +102,8 @@ class ApiIndex:
             return service.longest_context
         max_context = client.served.get(name, {}).get("max_context")
         if isinstance(max_context, int) and COMMON_CONTEXT < max_context <= MOST:
-            client.journal.put(client.url, self.name, _CONTEXT, str(max_context))
-        stored_reply = client.journal.get(client.url, self.name, [_CONTEXT]).get(_CONTEXT)
+            client.journal.put(client.url, self.spec, _CONTEXT, str(max_context))
+        stored_reply = client.journal.get(client.url, self.spec, [_CONTEXT]).get(_CONTEXT)
         longest = (
             int(stored_reply.text)
             if stored_reply and stored_reply.text.isdecimal()
@@ -125,8 +124,8 @@ class ApiIndex:
         if self._has_answered:
             description = client.served.get(self._spellings[0], {})
             listed = json.dumps({name: description.get(name) for name in _LISTED})
-            client.journal.put(client.url, self.name, _SIZE, listed)
-        for stored_reply in client.journal.get(client.url, self.name, [_SIZE]).values():
+            client.journal.put(client.url, self.spec, _SIZE, listed)
+        for stored_reply in client.journal.get(client.url, self.spec, [_SIZE]).values():
             with suppress(*DAMAGED):
                 self._size = _read_size(json.loads(stored_reply.text))
         if self._has_answered and self._size == IndexSize():
@@ -147,7 +146,7 @@ class ApiIndex:
             occurrences, source, asked_at = yield from self._answer(forms, read_content)
             return QueryCount(query, occurrences, None, source, asked_at)
 
-        return self._client.answers(self.name, queries, count, self._failure)
+        return self._client.answers(self.spec, queries, count, partial(QueryFailure, self.name))
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
         """Start to look up all queries; yield where each occurs."""
@@ -159,7 +158,7 @@ class ApiIndex:
             )
             return occurrences
 
-        return self._client.answers(self.name, queries, find, self._failure)
+        return self._client.answers(self.spec, queries, find, partial(QueryFailure, self.name))
 
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around all places; `context` is at most `longest_context`."""
@@ -171,14 +170,14 @@ class ApiIndex:
             window, _, _ = yield from self._answer(_window_forms(place, context), read)
             return window
 
-        return self._client.answers(self.name, places, show, WindowFailure)
+        return self._client.answers(self.spec, places, show, WindowFailure)
 
     @cached_property
     def _identity(self) -> str:
         """A text that tells this index from others that its host may give the same name."""
         if not self._may_be_replaced:
             return ""
-        return identify(self._client, self.name, [partial(self._probe, text) for text in PROBES])
+        return identify(self._client, self.spec, [partial(self._probe, text) for text in PROBES])
 
     def _probe(self, text: str) -> str:
         """Return the ranks of a text, by the first spelling that the host knows."""
@@ -214,7 +213,7 @@ class ApiIndex:
             parse = partial(_parse, form)
             try:
                 body = {"index": spelling, **form}
-                _, answer = self._client.ask(self.name, request, body, parse, read_content)
+                _, answer = self._client.ask(self.spec, request, body, parse, read_content)
                 break
             except UnknownIndexError:
                 if not (spelling := next(spellings, "")):

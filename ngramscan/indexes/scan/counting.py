@@ -66,6 +66,10 @@ class Question:
         matching = {option: getattr(self.rule, name) for option, name in MATCHING.items()}
         return self.read.content | matching | {"normalization": self.normalization}
 
+    def nothing(self, skipped: dict[str, int]) -> Counts:
+        """Return the counts of a piece that is left out."""
+        return Counts({}, {}, [0] * len(self.unions), 0, 0, skipped)
+
     def matcher(self) -> Matcher:
         """Return a matcher of this thread; to compile one per task costs more than the task."""
         return _matcher(self, get_ident())
@@ -102,6 +106,10 @@ class Sought:
     def content(self) -> dict[str, Any]:
         """Return the options that decide what there is to find, by name."""
         return self.read.content
+
+    def nothing(self, skipped: dict[str, int]) -> PieceExcerpts:
+        """Return the result of a piece that is left out."""
+        return PieceExcerpts([], 0, 0, skipped)
 
     def finder(self) -> ExcerptFinder:
         """Return the finder of this process: to make one per task costs more than the task."""
@@ -193,6 +201,10 @@ class SourceQuestion:
     def content(self) -> dict[str, Any]:
         """Return the options that decide what is counted, by name."""
         return self.question.content | {"by": self.by}
+
+    def nothing(self, skipped: dict[str, int]) -> PieceSources:
+        """Return the counts of a piece that is left out."""
+        return PieceSources([], [], 0, 0, skipped)
 
 
 @dataclass(frozen=True, slots=True)

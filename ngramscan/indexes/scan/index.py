@@ -8,12 +8,21 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from ngramscan.clock import now
-from ngramscan.corpora import EMPTY_FILES, Corpus, Piece, describe_skipped, identified, split
-from ngramscan.errors import InputError
+from ngramscan.corpora import (
+    BAD_FILES,
+    EMPTY_FILES,
+    Corpus,
+    CorpusFile,
+    Piece,
+    describe_skipped,
+    identified,
+    split,
+)
+from ngramscan.errors import BadFileError, CorpusError, InputError
 from ngramscan.indexes.base import (
     Cost,
     CountsBySource,
@@ -44,7 +53,14 @@ from ngramscan.indexes.scan.counting import (
     excerpt_piece,
     refuse_many,
 )
-from ngramscan.indexes.scan.pieces import ScanRun, count_pieces, excerpt_pieces, source_pieces
+from ngramscan.indexes.scan.pieces import (
+    ScanRun,
+    count_pieces,
+    excerpt_pieces,
+    say_left_out,
+    source_pieces,
+    with_cure,
+)
 from ngramscan.indexes.scan.sampling import estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal
@@ -83,19 +99,11 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         progress: Progress,
         journal: Journal | None = None,
     ) -> None:
-        self.name = corpus.name
+        self.name = self.spec = corpus.name
         self._corpus = corpus
-        self._options = options
+        self._options, self._progress, self._journal = options, progress, journal
         self._size = IndexSize()
         self._said = ""
-        self._run = ScanRun(
-            corpus.name,
-            progress,
-            journal,
-            refresh=options.refresh,
-            workers=options.workers or 0,
-            scheduler=options.scheduler,
-        )
         if corpus.is_stream:
             self._check_stream()
         # The number of each query, and the counts of each piece, as they were last counted.
@@ -112,9 +120,23 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
                 problem = "a pipe can't be read that way; give the files: scan:PATH"
                 raise InputError(OptionUse(option, value), f"{where}: {problem}")
         if (options.workers or 1) > 1:
-            self._run.progress.notice(
+            self._progress.notice(
                 f"{where}: one process reads it; " + OptionUse("workers") + " is ignored"
             )
+
+    @property
+    def _run(self) -> ScanRun:
+        """How the corpus is read, under the name that the index has by now."""
+        options = self._options
+        return ScanRun(
+            self.name,
+            self._progress,
+            self._journal,
+            refresh=options.refresh,
+            workers=options.workers or 0,
+            scheduler=options.scheduler,
+            skip_bad_files=options.skip_bad_files,
+        )
 
     def size(self) -> IndexSize:
         """Return the documents and bytes that were read (or estimated); unknown before."""
@@ -135,7 +157,9 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         """
         question = self._question(queries, unions)
         results = self._each(
-            partial(count_pieces, question=question), partial(count_piece, question=question)
+            partial(count_pieces, question=question),
+            partial(count_piece, question=question),
+            question.nothing,
         )
         self._measure(results)
         self._counted |= {query: (number, results) for number, query in enumerate(queries)}
@@ -164,7 +188,9 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         digest = content.hexdigest()
         sought = Sought(texts, windows, read=self._options.read, digest=digest)
         results = self._each(
-            partial(excerpt_pieces, sought=sought), partial(excerpt_piece, sought=sought)
+            partial(excerpt_pieces, sought=sought),
+            partial(excerpt_piece, sought=sought),
+            sought.nothing,
         )
         self._measure(results)
         self._notes(results)
@@ -181,7 +207,9 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
             raise InputError(OptionUse("sample_files", self._options.sample_files), problem)
         sought = SourceQuestion(self._question(queries, ()), by)
         results = self._each(
-            partial(source_pieces, sought=sought), partial(count_sources, sought=sought)
+            partial(source_pieces, sought=sought),
+            partial(count_sources, sought=sought),
+            sought.nothing,
         )
         self._measure(results)
         field_names = dict.fromkeys(name for result in results for name in result.field_names)
@@ -259,26 +287,43 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
     def _pieces(self) -> list[Piece]:
         """The pieces to read, always the same and in the same order."""
         for notice in self._corpus.notices:
-            self._run.progress.notice(notice)
+            self._progress.notice(notice)
         files = self._sample.files if self._sample else self._corpus.files
-        return [piece for file in identified(files) for piece in split(file)]
+        return [piece for file in identified(files) for piece in self._split(file)]
+
+    def _split(self, file: CorpusFile) -> list[Piece]:
+        """Return the pieces of a file; one that can't be split is left to those who read it."""
+        try:
+            return split(file)
+        except CorpusError:
+            return [Piece(file, size=file.size)]
 
     def _each(
         self,
         work_on_all: Callable[[ScanRun, Sequence[Piece]], list[R]],
         work: Callable[..., R],
+        nothing: Callable[[dict[str, int]], R],
     ) -> list[R]:
         """Work on each piece; on a pipe, and on the first documents only, in this process."""
         limit = self._options.limit_documents
         if limit is None and not self._corpus.is_stream:
             return work_on_all(self._run, self._pieces)
-        report = partial(self._run.progress.advance, unit="bytes")
-        self._run.progress.expect(0, "bytes")  # how many is unknown
+        report = partial(self._progress.advance, unit="bytes")
+        self._progress.expect(0, "bytes")  # how many is unknown
         results: list[R] = []
-        for piece in self._pieces:
-            results.append(work(piece, report, limit=limit))
+        for _, of_file in groupby(self._pieces, lambda piece: piece.file.location):
+            pieces_of_file = list(of_file)
+            try:
+                new = _work_within(pieces_of_file, partial(work, report=report), limit)
+            except BadFileError as error:
+                if not self._options.skip_bad_files:
+                    raise with_cure(error) from error
+                say_left_out(self._run, [error])
+                new = [nothing({BAD_FILES: 1})]
+                new += [nothing({}) for _ in pieces_of_file[1:]]
+            results += new
             if limit is not None:
-                limit -= results[-1].documents_read
+                limit -= sum(each.documents_read for each in new)
                 if limit <= 0:
                     break
         return results
@@ -337,9 +382,21 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         if skipped := _skipped(results):
             notes.append(skipped)
             if skipped != self._said:  # a corpus is read several times for some questions
-                self._run.progress.notice(f"{self.name}: {skipped}")
+                self._progress.notice(f"{self.name}: {skipped}")
                 self._said = skipped
         return [Note(text, "index") for text in notes]
+
+
+def _work_within(pieces: Sequence[Piece], work: Callable[..., R], limit: int | None) -> list[R]:
+    """Work on the pieces of one file until the limit of documents is reached."""
+    results: list[R] = []
+    for piece in pieces:
+        results.append(work(piece, limit=limit))
+        if limit is not None:
+            limit -= results[-1].documents_read
+            if limit <= 0:
+                break
+    return results
 
 
 def _added_up(results: Sequence[PieceSources]) -> list[SourceCount]:

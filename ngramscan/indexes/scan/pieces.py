@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
-from ngramscan.corpora import Piece
-from ngramscan.errors import CorpusError, NgramscanError
+from ngramscan.corpora import BAD_FILES, Piece
+from ngramscan.errors import BadFileError, CorpusError, NgramscanError
 from ngramscan.indexes.scan.counting import (
     PieceExcerpts,
     PieceSources,
@@ -23,7 +23,7 @@ from ngramscan.indexes.scan.counting import (
 from ngramscan.indexes.scan.kept import KeptResults, is_possible, is_possible_by_source
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, counted
 from ngramscan.processes.dask import run_on_cluster
 from ngramscan.processes.pool import Report, Watch, run_on_processes, usable_cores
 from ngramscan.progress import Progress
@@ -62,6 +62,8 @@ class ScanRun:
     """Processes; 0: one per core, if the corpus is large enough."""
     scheduler: str | None
     """The Dask scheduler of a cluster that does the work instead."""
+    skip_bad_files: bool = False
+    """Leave out files that can't be read."""
 
     def count_workers(self, size_bytes: int | None) -> int:
         """Return how many processes to use; remote files of unknown size get one each."""
@@ -140,7 +142,8 @@ def _bundles(pieces: Mapping[int, Piece], workers: int) -> list[list[int]]:
 def count_pieces(run: ScanRun, pieces: Sequence[Piece], question: Question) -> list[Counts]:
     """Count in all pieces of a corpus, apart from those that the journal has."""
     results = KeptResults(run.journal, question, Counts, partial(is_possible, question))
-    return _do_left(run, pieces, results, partial(count_piece, question=question))
+    work = partial(count_piece, question=question)
+    return _do_left(run, pieces, results, work, question.nothing)
 
 
 def source_pieces(
@@ -148,13 +151,15 @@ def source_pieces(
 ) -> list[PieceSources]:
     """Count by source in all pieces of a corpus, apart from those that the journal has."""
     results = KeptResults(run.journal, sought, PieceSources, partial(is_possible_by_source, sought))
-    return _do_left(run, pieces, results, partial(count_sources, sought=sought))
+    work = partial(count_sources, sought=sought)
+    return _do_left(run, pieces, results, work, sought.nothing)
 
 
 def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> list[PieceExcerpts]:
     """Find what all pieces of a corpus may share with texts, or take it from the journal."""
     results = KeptResults(run.journal, sought, PieceExcerpts)
-    return _do_left(run, pieces, results, partial(excerpt_piece, sought=sought))
+    work = partial(excerpt_piece, sought=sought)
+    return _do_left(run, pieces, results, work, sought.nothing)
 
 
 def _do_left(
@@ -162,17 +167,19 @@ def _do_left(
     pieces: Sequence[Piece],
     stored_results: KeptResults[Result],
     work: Callable[[Piece, Report], Result],
+    nothing: Callable[[dict[str, int]], Result],
 ) -> list[Result]:
     """Do work on the pieces without a result in the journal, and keep the new results.
 
-    The first error is raised after all other pieces were done.
+    The first error is raised after all other pieces were done. `nothing` makes the result of a
+    piece that is left out, with what was skipped.
     """
     results = {} if run.refresh else _journalled(run, pieces, stored_results)
     pending_pieces = {number: piece for number, piece in enumerate(pieces) if number not in results}
-    errors: list[NgramscanError] = []
+    errors: dict[int, NgramscanError] = {}
     for done in _run_on_bundles(run, pending_pieces, work, pending_pieces):
         new = {number: each for number, each in done if not isinstance(each, NgramscanError)}
-        errors += [each for _, each in done if isinstance(each, NgramscanError)]
+        errors |= {number: each for number, each in done if isinstance(each, NgramscanError)}
         if run.journal is not None:
             for number in new:
                 if pieces[number].identity:
@@ -180,8 +187,60 @@ def _do_left(
             stored_results.put([(pieces[number], result) for number, result in new.items()])
         results |= new
     if errors:
-        raise _first_of(errors)
+        error_by_file = _bad_files(run, pieces, errors)
+        say_left_out(run, error_by_file.values())
+        results |= _without_files(pieces, error_by_file, nothing)
     return [results[number] for number in range(len(pieces))]
+
+
+def _bad_files(
+    run: ScanRun, pieces: Sequence[Piece], errors: Mapping[int, NgramscanError]
+) -> dict[str, BadFileError]:
+    """Return the files to leave out, and why; any other error is raised."""
+    left_out: dict[str, BadFileError] = {}
+    others: list[NgramscanError] = []
+    for number, error in errors.items():
+        if run.skip_bad_files and isinstance(error, BadFileError):
+            left_out[pieces[number].file.location] = error
+        else:
+            others.append(error)
+    if others:
+        raise with_cure(_first_of(others))
+    return left_out
+
+
+def _without_files(
+    pieces: Sequence[Piece],
+    locations: Collection[str],
+    nothing: Callable[[dict[str, int]], Result],
+) -> dict[int, Result]:
+    """Return the results of all pieces of some files that are left out, each file counted once."""
+    results: dict[int, Result] = {}
+    counted_files = set[str]()
+    for number, piece in enumerate(pieces):
+        location = piece.file.location
+        if location in locations:
+            is_first = location not in counted_files
+            results[number] = nothing({BAD_FILES: 1} if is_first else {})
+            counted_files.add(location)
+    return results
+
+
+def say_left_out(run: ScanRun, errors: Iterable[BadFileError]) -> None:
+    """Say how many files are left out, and what is wrong with the first."""
+    messages = sorted(map(str, errors))
+    if messages:
+        amount = counted(len(messages), "file")
+        first = messages[0] if len(messages) == 1 else f"the first: {messages[0]}"
+        run.progress.notice(f"{run.name}: left out {amount} that can't be read: {first}")
+
+
+def with_cure(error: NgramscanError) -> NgramscanError:
+    """Return an error, with the option that leaves out a file that can't be read."""
+    if not isinstance(error, BadFileError):
+        return error
+    cure = OptionUse("skip_bad_files") + " leaves out such files"
+    return CorpusError(error.where, error.problem + "; " + cure)
 
 
 def _described(piece: Piece) -> str:
@@ -219,4 +278,4 @@ def _first_of(errors: list[NgramscanError]) -> NgramscanError:
     if len(others) == 1 or not isinstance(first, CorpusError):
         return first
     problem = first.problem + f"; and {len(others) - 1} more can't be read"
-    return CorpusError(first.where, problem)
+    return type(first)(first.where, problem)

@@ -92,7 +92,7 @@ class HostedTokenIndex(MatchesTokens):
     shows_tokens = False
 
     def __init__(self, name: str, asked_as: str, size: IndexSize | None, client: ApiClient) -> None:
-        self.name = name
+        self.name = self.spec = name
         self._asked_as, self._size, self._client = asked_as, size, client
         self._found: dict[str, TokenOccurrences] = {}
         self._matcher = HostedMatcher(name, client, self._question)
@@ -131,7 +131,7 @@ class HostedTokenIndex(MatchesTokens):
         client = self._client
         body = {"index": self._asked_as, **request}
         try:
-            reply, answer = client.ask(self.name, key, body, parse, read_content)
+            reply, answer = client.ask(self.spec, key, body, parse, read_content)
         except UnknownIndexError as error:
             near = " or ".join(near_token_names(self._asked_as))
             hint = f"did you mean {near}?" if near else "see ngramscan index list"
@@ -140,7 +140,7 @@ class HostedTokenIndex(MatchesTokens):
             # Another text may have the same tokens.
             form = {"query_type": "find", "query_ids": reply["token_ids"]}
             by_ids = self._identity + key_of(form)
-            client.journal.put(client.url, self.name, by_ids, json.dumps(reply))
+            client.journal.put(client.url, self.spec, by_ids, json.dumps(reply))
         return answer
 
     @cached_property
@@ -148,7 +148,7 @@ class HostedTokenIndex(MatchesTokens):
         """A text that tells this index from others that its host may give the same name."""
         if self._client.public(INFINI_GRAM.protocol):
             return ""
-        return identify(self._client, self.name, [partial(self._probe, text) for text in PROBES])
+        return identify(self._client, self.spec, [partial(self._probe, text) for text in PROBES])
 
     def _probe(self, text: str) -> str:
         form = {"index": self._asked_as, "query_type": "find", "query": text}
@@ -158,7 +158,7 @@ class HostedTokenIndex(MatchesTokens):
 
     def cost_of_matches(self, texts: Sequence[str]) -> Cost:
         """Return what matches cost; nothing is asked, so the index is taken for the last one."""
-        self._identity = last_identity(self._client, self.name)
+        self._identity = last_identity(self._client, self.spec)
         try:
             return self._matcher.cost(texts)
         finally:
@@ -191,7 +191,7 @@ class HostedTokenIndex(MatchesTokens):
         """Return the occurrences of an n-gram, at once."""
         request = {"query_type": "count", "query_ids": [*ids]}
         question = self._question(request, read_token_reply, read_content)
-        return self._client.answer(self.name, question)[0]
+        return self._client.answer(self.spec, question)[0]
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
         """Start to count all queries; yield the sums of their n-grams."""
@@ -204,7 +204,7 @@ class HostedTokenIndex(MatchesTokens):
     def lookups(self, queries: Sequence[str]) -> Iterator[TokenOccurrences | QueryFailure]:
         """Start to look up all queries; yield the n-grams of each."""
         return self._client.answers(
-            self.name, queries, self._look_up, partial(QueryFailure, self.name)
+            self.spec, queries, self._look_up, partial(QueryFailure, self.name)
         )
 
     def _look_up(self, query: str) -> Questions[TokenOccurrences]:
@@ -290,7 +290,7 @@ class HostedTokenIndex(MatchesTokens):
         self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]
     ) -> Iterator[MarkedWindow | WindowFailure]:
         """Start to ask for the documents of some places; yield the occurrences in each."""
-        return self._client.answers(self.name, places, partial(self._marked, forms), WindowFailure)
+        return self._client.answers(self.spec, places, partial(self._marked, forms), WindowFailure)
 
     def _marked(self, forms: Mapping[str, Sequence[Form]], place: Place) -> Questions[MarkedWindow]:
         looked_for = forms.get(place.query, ())
@@ -317,7 +317,7 @@ class HostedTokenIndex(MatchesTokens):
     def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
         """Start to fetch the text around all places."""
         return self._client.answers(
-            self.name, places, partial(self._window, context), WindowFailure
+            self.spec, places, partial(self._window, context), WindowFailure
         )
 
     def _window(self, context: int, place: Place) -> Questions[Window]:

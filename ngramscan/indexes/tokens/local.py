@@ -73,7 +73,7 @@ class TokenFolderIndex(Locates, MatchesTokens):
     def __init__(
         self, name: str, folder: TokenFolder, tokenizer: Tokenizer, progress: Progress
     ) -> None:
-        self.name = name
+        self.name = self.spec = name
         self._folder, self._tokenizer, self._progress = folder, tokenizer, progress
         self._forms = lru_cache(maxsize=1 << 16)(self._make_forms)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len, set_cell_size
 from rich.console import Console
@@ -26,21 +27,22 @@ def print_contexts(results: Sequence[ContextsResult], seed: int, console: Consol
 
 
 def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
-    lines = [(*map(_plain, (row.left, row.match, row.right)), _source(row)) for row in rows]
-    left, match, right, source = (max(map(cell_len, texts)) for texts in zip(*lines, strict=True))
+    lines = [tuple(map(_plain, (row.left, row.match, row.right))) for row in rows]
+    left, match, right = (max(map(cell_len, texts)) for texts in zip(*lines, strict=True))
+    source = max(cell_len(_source(row)) for row in rows)
     source = min(source, max(console.width // 4, _LEAST_SIDE))
     room = console.width - match - source - len(_GAP)
     if room < 2 * _LEAST_SIDE:
         source, room = 0, console.width - match
     side = max(room // 2, _LEAST_SIDE)
-    for before, matched_text, after, origin in lines:
+    for (before, matched_text, after), row in zip(lines, rows, strict=True):
         line = Text(no_wrap=True, overflow="crop")
         line.append(_end_of(before, min(left, side)))
         line.append(matched_text, style="bold red")
         after_it = set_cell_size(after, min(right, side))
         if source:
             line.append(after_it + _GAP)
-            line.append(_shortened(origin, source), style="dim")
+            line.append(_source_within(row, source), style="dim")
         else:
             line.append(after_it.rstrip())
         console.print(line)
@@ -59,8 +61,14 @@ def _end_of(text: str, width: int) -> str:
     return " " * (width - cell_len(text)) + text
 
 
-def _shortened(source: str, width: int) -> str:
-    """Return the source of a document; a long path is cut to its end, where files differ."""
+def _source_within(row: ContextRow, width: int) -> str:
+    """Return the source of a document without its origin in a narrow column, if it has a name.
+
+    A long path is cut to its end, where files differ.
+    """
+    source = _source(row)
+    if cell_len(source) > width and not row.document.isdigit():
+        source = _source(replace(row, metadata=""))
     return source if cell_len(source) <= width else "…" + _end_of(source, width - 1)
 
 
@@ -73,10 +81,12 @@ def _plain(text: str) -> str:
 
 
 def _source(row: ContextRow) -> str:
-    """Return the number of a document, and the origin that its metadata name."""
+    """Return the name of a document, its origin in the metadata, and where the match begins."""
     outer, inner = read_metadata(row.metadata)
     parts = [f"#{row.document}" if row.document.isdigit() else row.document]
     parts += [str(inner[name]) for name in ("url", "source", "id") if name in inner][:1]
     if outer.get("source"):
         parts.append(str(outer["source"]))
+    if row.offset is not None:
+        parts.append(f"byte {row.offset:,}")
     return _plain(" ".join(parts))

@@ -39,8 +39,10 @@ def test_matches_stand_below_each_other(width: int) -> None:
     assert not any("\x1b" in line for line in body)
     assert "é¶four key" in body[0]
     if width >= 80:
-        assert body[0].rstrip().endswith("#17 http://a/")
-        assert body[2].rstrip().endswith("a.jsonl:3 id-3")
+        assert body[0].rstrip().endswith("#17 http://a/ byte 5")
+        assert body[1].rstrip().endswith("#4")
+        source = "a.jsonl:3 byte 0" if width == 80 else "a.jsonl:3 id-3 byte 0"
+        assert body[2].rstrip().endswith(f"  {source}")
 
 
 # Rows, and what is missing

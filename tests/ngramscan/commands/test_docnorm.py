@@ -10,6 +10,7 @@ from rich.console import Console
 
 import ngramscan
 from ngramscan.errors import IncompleteError
+from ngramscan.patterns.files import load_patterns
 from tests.support.command import invoke as run
 from tests.support.outputs import refusal
 from tests.support.replay_texts import SHARDS, TEXTS
@@ -192,3 +193,33 @@ def test_no_number_is_cut_at_any_width(
 )
 def test_wrong_usage_is_one_line(more: list[str], words: str) -> None:
     assert words in refusal("docnorm", *more)
+
+
+def test_the_patterns_that_are_taken_without_any_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("c.jsonl").write_text('{"text": "step by step"}\n')
+    counted = [
+        len([each for each in load_patterns("f1").patterns if each.tier in tiers])
+        for tiers in (("T1", "T2"), ("T1", "T2", "T3"))
+    ]
+    said = f"{counted[0]} of the {counted[1]} patterns of f1 are counted, those of T1 and T2; all: "
+    for options in (("--dry-run",), ("--journal", "j.sqlite")):
+        ran = run("docnorm", "--index", "c.jsonl", *options, "--format", "csv")
+        assert f"{said}ngramscan docnorm f1\n" in ran.stderr
+    assert len(ran.rows) == counted[0]
+    named = run("docnorm", "f1", "--index", "c.jsonl", "--dry-run", "--format", "csv")
+    assert ("are counted" in named.stderr, named.rows[0]["patterns"]) == (False, str(counted[1]))
+    tier = run("docnorm", "--tier", "T3", "--index", "c.jsonl", "--dry-run", "--format", "csv")
+    assert "are counted" not in tier.stderr
+
+
+def test_a_plan_says_why_it_looks_up_more_texts_than_patterns() -> None:
+    ran = run("docnorm", "f1", "--index", "dclm", "--dry-run", "--format", "csv")
+    (row,) = ran.rows
+    more = int(row["lookups"]) - int(row["patterns"])
+    assert more > 1
+    assert f"lookups are those of the patterns and of {more} texts in which two" in ran.stderr
+    few = run("docnorm", "-e", "step by step", "--index", "dclm", "--dry-run", "--format", "csv")
+    assert "lookups are" not in few.stderr

@@ -84,6 +84,10 @@ WRITERS: dict[str, Callable[[Path, list[dict[str, Any]]], None]] = {
             id="a value with a dot",
         ),
         pytest.param({"m": [{"c": "said"}, {"c": None}]}, "m.c", "said", id="a null beside a text"),
+        pytest.param({"body": "yes", "t": "no"}, "text,body,t", "yes", id="the first of several"),
+        pytest.param({"m": [{"c": "x"}], "n": 3}, "text,m.c", "x", id="a path of several"),
+        pytest.param({"a,b": "whole", "a": "no"}, "a,b", "whole", id="a name with a comma"),
+        pytest.param({"m": [{"k": "a,b", "c": "x"}]}, "m[k=a,b].c", "x", id="a value with a comma"),
     ],
 )
 def test_a_text_is_found_by_its_path(
@@ -109,6 +113,12 @@ def test_a_text_is_found_by_its_path(
             id="no such role",
         ),
         pytest.param({"m": [{"c": None}]}, "m.c", "is null", id="nothing but nulls"),
+        pytest.param(
+            {"title": "x"},
+            "text,body",
+            "no (field|column) 'text,body'; it has: title",
+            id="several",
+        ),
     ],
 )
 def test_a_path_that_leads_to_no_text_is_refused(
@@ -117,6 +127,17 @@ def test_a_path_that_leads_to_no_text_is_refused(
     WRITERS[name](tmp_path / name, [row])
     with pytest.raises(CorpusError, match=problem):
         read_documents(tmp_path / name, text_field=field)
+
+
+def test_each_record_has_its_text_in_the_first_field_that_it_has(tmp_path: Path) -> None:
+    rows = [{"body": "one", "text": "no"}, {"text": "two"}, {"body": "three"}]
+    for name in ("c.jsonl", "c.json"):
+        WRITERS[name](tmp_path / name, rows)
+        texts, _, _ = read_documents(tmp_path / name, text_field="body,text")
+        assert texts == ["one", "two", "three"]
+    write_lines(tmp_path / "bad.jsonl", [*rows, {"title": "x"}])
+    with pytest.raises(CorpusError, match=r"bad.jsonl:4: no field 'body,text'; it has: title"):
+        read_documents(tmp_path / "bad.jsonl", text_field="body,text")
 
 
 @pytest.mark.parametrize("name", WRITERS)

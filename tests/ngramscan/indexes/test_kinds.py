@@ -87,7 +87,7 @@ def test_a_kind_that_is_added_is_opened_completed_and_suggested(
     def open_memory(spec: str, resources: Resources) -> Sequence[Any]:
         assert resources.options.journal == "j"
         index = Counting([memory.place_in(spec)])
-        index.name = spec
+        index.name = index.spec = spec
         return [index]
 
     memory = IndexKind(prefix="memory:", open=open_memory, form="memory:TEXT", completion="memory:")
