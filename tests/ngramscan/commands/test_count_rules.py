@@ -109,12 +109,12 @@ SET = """
 name: nested
 patterns:
   - {method: A, tier: T1, kind: narrative, text: let us}
-  - {method: A, tier: T1, kind: narrative, text: us}
+  - {method: A, tier: T1, kind: narrative, text: et}
   - {method: B, tier: T1, kind: narrative, text: let}
   - {method: B, tier: T1, kind: narrative, text: us}
 """
 OF_UNIONS = {"union_of_occurrences", "ratio_of_unions"}
-OF_METHODS = {"A": ["let us", "us"], "B": ["let", "us"]}
+OF_METHODS = {"A": ["let us", "et"], "B": ["let", "us"]}
 
 
 @pytest.mark.parametrize("rule", RULES, ids=id_of)

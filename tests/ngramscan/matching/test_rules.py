@@ -238,9 +238,21 @@ def test_without_hyperscan_counts_are_the_same(
 
 @pytest.mark.parametrize("rule", RULES, ids=id_of)
 def test_hundreds_of_queries_are_counted_by_the_rule(rule: MatchRule) -> None:
-    queries = [f"word {number}  of some words" for number in range(700)]
-    texts = [f"{'x' * (n % 2)}word {n}\nof some words{'s' * (n % 3)} " * 2 for n in range(60)]
-    texts += [f"A Word {n}  of some words" for n in range(60)]
+    queries = [f"word {number}  of some longer words" for number in range(700)]
+    texts = [
+        f"{'x' * (n % 2)}word {n}\nof some longer words{'s' * (n % 3)} " * 2 for n in range(60)
+    ]
+    texts += [f"A Word {n}  of some longer words" for n in range(60)]
     chosen = queries[:70]
     counts = counted(queries, texts, Matcher(queries, rule))[: len(chosen)]
     assert counts == match_oracle.tally(chosen, texts, rule)
+
+
+@pytest.mark.parametrize("character", match_oracle.WHITE_SPACE, ids=lambda c: f"{ord(c):04x}")
+def test_each_character_of_white_space_matches_any_other(character: str) -> None:
+    text = f"let{character}us let{character}\n{character}us".encode()
+    for query in ("let us", f"let{character}us"):
+        matcher = Matcher([query], MatchRule(any_space=True))
+        other = Matcher([query], MatchRule(any_space=True), aho_corasick_engine([b"let us"]))
+        assert count_texts(matcher, [text]).occurrences == {0: 2}
+        assert count_texts(other, [text]).occurrences == {0: 2}
