@@ -243,7 +243,7 @@ def test_hundreds_of_queries_are_counted_by_the_rule(rule: MatchRule) -> None:
         f"{'x' * (n % 2)}word {n}\nof some longer words{'s' * (n % 3)} " * 2 for n in range(60)
     ]
     texts += [f"A Word {n}  of some longer words" for n in range(60)]
-    chosen = queries[:70]
+    chosen = queries[:8]
     counts = counted(queries, texts, Matcher(queries, rule))[: len(chosen)]
     assert counts == match_oracle.tally(chosen, texts, rule)
 
