@@ -75,6 +75,7 @@ SYNONYMS = Synonyms(
         "--max-memory": ("--memory", "--index-memory"),
         "--browser": ("--open",),
         "--heading": ("--title",),
+        "--group-by": ("--by",),
         "--target": ("--of",),
         "--exclude": ("--exclude-source",),
         "--source-exclude": ("--exclude-source",),
@@ -178,12 +179,12 @@ SYNONYMS = Synonyms(
         "--by": {
             "--case-sensitive": "rows of -o FILE are per dataset, model and method",
             "--min-words": "rows of -o FILE are per index, dataset, model and prompt",
-            "--index": "rows are per index; give the parts one by one: --index scan:A,scan:B",
+            "--index": "`ngramscan sources TEXT --by FIELD` has them by a field of the documents",
         },
         "--group-by": {
             "--case-sensitive": "rows of -o FILE are per dataset, model and method",
             "--min-words": "rows of -o FILE are per index, dataset, model and prompt",
-            "--index": "rows are per index; give the parts one by one: --index scan:A,scan:B",
+            "--index": "`ngramscan sources TEXT --by FIELD` has them by a field of the documents",
         },
         "--by-file": {
             "--index": "rows are per index; give the files one by one: --index scan:A,scan:B"
@@ -192,7 +193,7 @@ SYNONYMS = Synonyms(
             "--index": "rows are per index; give the files one by one: --index scan:A,scan:B"
         },
         "--by-source": {
-            "--index": "rows are per index; give the parts one by one: --index scan:A,scan:B"
+            "--index": "`ngramscan sources TEXT --by FIELD` has them by a field of the documents"
         },
         "--files-with-matches": {"--index": "`ngramscan contexts` shows the documents and lines"},
         "-l": {"--index": "`ngramscan contexts` shows the documents and lines"},
@@ -312,6 +313,8 @@ SYNONYMS = Synonyms(
         "attribution": "trace",
         "spans": "trace",
         "copies": "trace",
+        "source": "sources",
+        "domains": "sources",
         "keywords": "keyness",
         "markers": "blend",
         "strategy": "strategies",

@@ -167,8 +167,12 @@ def test_no_synonym_ends_as_an_unknown_option(
         ("ngramscan report x --threads 3", "--workers is an option of count, docnorm, contexts"),
         ("ngramscan blend x --draws 3", "--draws is an option of docnorm"),
         (
-            "ngramscan serve x --by method",
-            "in blend, tiers: rows of -o FILE are per dataset, model and method",
+            "ngramscan blend x --by method",
+            "rows of -o FILE are per dataset, model and method",
+        ),
+        (
+            "ngramscan count x --by url",
+            "`ngramscan sources TEXT --by FIELD` has them by a field of the documents",
         ),
         ("ngramscan index nothing", "nothing: no such command; expected one of list, info, build"),
         ("ngramscan count x -P", "use --regex, which has RE2's syntax"),
