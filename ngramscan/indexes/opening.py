@@ -173,7 +173,7 @@ def _is_file_name(spec: str) -> bool:
 def _unknown(spec: str) -> Text:
     if "://" in spec:
         return "to read a corpus there: " + OptionUse("index", SCAN.spec_of(spec))
-    if Path(spec).exists():
+    if os.path.exists(spec):
         return "neither an index nor a corpus in a known format"
     if ":" not in spec and (os.sep in spec or _is_file_name(spec)):
         return missing(Path(spec), FORMS)

@@ -25,7 +25,7 @@ from ngramscan.indexes.kinds import (
 from ngramscan.indexes.options import SpecValues
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import CORPUS_NAME
-from ngramscan.reading.streams import is_stream
+from ngramscan.reading.streams import is_stream, refuse_impossible
 
 _OF_PLACES = re.compile(r"[:/\\@~*?\[]")
 """Signs of specs, paths, addresses and globs, which no name has."""
@@ -75,6 +75,7 @@ def spec_of_path(place: str) -> str:
     if kind_of(place) is not None or find_hosted(place) is not None:
         return place
     path = os.path.expanduser(place)
+    refuse_impossible(path)
     if is_stream(path):  # a look at its content would read it
         return SCAN.spec_of(place)
     kind = kind_at(path)

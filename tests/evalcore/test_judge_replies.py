@@ -36,7 +36,10 @@ FORMS = {
         pytest.param("cause", '{"cause": "B", "why": "x"}', [None, "B"], id="a cause"),
         pytest.param("boxed", "It is correct.", "no \\\\boxed", id="words without a box"),
         pytest.param(
-            "boxed", "\\boxed{Correct}, no: \\boxed{Incorrect}", "both", id="boxes that contradict"
+            "boxed",
+            "\\boxed{Correct}, no: \\boxed{Incorrect}",
+            "several labels",
+            id="boxes that contradict",
         ),
         pytest.param(
             "points",
@@ -47,7 +50,7 @@ FORMS = {
         pytest.param(
             "points",
             "<points>1 out of 7</points><points>6 out of 7</points>",
-            "both 1 and 6",
+            "several labels: 1, 6",
             id="points that contradict",
         ),
         pytest.param("points", "<points>6.5 out of 7</points>", "no <points>", id="half a point"),

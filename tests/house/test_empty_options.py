@@ -114,7 +114,7 @@ def test_python_refuses_an_empty_value_too(command: str, name: str) -> None:
         (["contexts", "-e", "a", "-f", ""], "--literals-file: it is empty"),
         (["count", "a b", "--index", "scan:c", "--exclude-source", ""], "--exclude-source: it is"),
         (["index", "build", "c", "-o", "d", "--exclude-source", ""], "--exclude-source: it is"),
-        (["run", "--model", "m", "--data", "q.jsonl", "--method", ""], "--method: missing"),
+        (["run", "--model", "m", "--data", "q.jsonl", "--method", ""], "--method: it is empty"),
         (["outcomes", "s", "--baselines", "", "--adaptive", "a"], "expected at least one method"),
         (["keyness", "o", "--of", "a", "--against", ""], "--against: "),
     ],

@@ -270,8 +270,11 @@ def test_without_a_network_one_line_says_what_works(monkeypatch: pytest.MonkeyPa
         "contexts -e the": 'the lookup of "the" in v2_dclm_all is missing',
     }
     found = {command: run(*command.split(), "--api-url", NOWHERE) for command in expected}
+    # docnorm says first which patterns of the set it takes.
+    notices = {"docnorm": found["docnorm"].stderr.splitlines(keepends=True)[0]}
+    assert notices["docnorm"].startswith("42 of the 46 patterns of f1 are counted")
     assert found == {
-        command: (1, "", f"Error: {why}; {missing}; {cure}\n")
+        command: (1, "", f"{notices.get(command, '')}Error: {why}; {missing}; {cure}\n")
         for command, missing in expected.items()
     }
     info = run("index", "info", "dclm", "--api-url", NOWHERE)

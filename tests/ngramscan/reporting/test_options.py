@@ -227,6 +227,7 @@ ONLY_TERMINAL = {
     "quiet",
     "show_all",
     "sort",
+    "top",
     "stars",
     "strict",
     "verbose",
