@@ -175,7 +175,8 @@ def _describe_joined_tasks(table: Frame) -> Iterator[str]:
 
 def _describe_shared_ids(table: Frame) -> Iterator[str]:
     by_id = table.groupby(["benchmark", "id"], sort=False)["problem"].nunique()
-    for benchmark, n_problems in by_id[by_id > 1].groupby(level="benchmark", sort=False):
+    is_shared = by_id > 1
+    for benchmark, n_problems in by_id[is_shared].groupby(level="benchmark", sort=False):
         ids = [*n_problems.index.get_level_values("id")]
         verb = "names" if len(ids) == 1 else "name"
         yield (

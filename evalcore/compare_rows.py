@@ -224,7 +224,8 @@ def compare_methods(
     if not pairs_by_model:
         raise _nothing_to_compare(table)
     n_models = table.groupby(["dataset", "group", "rule"])["model"].transform("nunique")
-    pooled_pairs = find_pairs(table[n_models > 1].assign(model=ALL), methods)
+    has_several_models = n_models > 1
+    pooled_pairs = find_pairs(table[has_several_models].assign(model=ALL), methods)
     single = [_compare_cell(pairs, settings) for pairs in pairs_by_model]
     pooled = [_compare_cell(pairs, settings) for pairs in pooled_pairs]
     cell_levels = [

@@ -205,12 +205,12 @@ def coefficient(
     labels of all judges, whose number is reduced by the surplus: 1 for Krippendorff's alpha (2019,
     Content Analysis, chapter 12), 0 for Fleiss' kappa (1971, 10.1037/h0031619).
     """
-    codes = codes[(codes >= 0).sum(axis=1) >= 2]
-    n, used_codes, unit = (
-        len(codes),
-        np.unique(codes[codes >= 0]),
-        np.eye(len(values), dtype=np.int64),
-    )
+    has_several_labels = (codes >= 0).sum(axis=1) >= 2
+    codes = codes[has_several_labels]
+    n = len(codes)
+    is_label = codes >= 0
+    used_codes = np.unique(codes[is_label])
+    unit = np.eye(len(values), dtype=np.int64)
     if not n:
         return CoefficientEstimate(n, note="no items")
     if surplus is None:

@@ -135,7 +135,7 @@ def _print_judged(
         label_counts = [f"{label}: {n}" for label, n in sorted(labels.items()) if len(labels) <= 8]
         runs.append((*run, ", ".join(label_counts), cell(len(members)), cell(labels.total()), mean))
     if runs:
-        table = dict(zip(columns, zip(*runs, strict=True), strict=True))
+        table = {name: [run[place] for run in runs] for place, name in enumerate(columns)}
         print_columns(console, table, Layout(5, frozenset({"labels"}), ("labels", "judged")))
     if shares:
         title = f"Shares of labels in all {shares[0].population:,} outputs"

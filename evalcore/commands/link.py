@@ -328,8 +328,12 @@ def _read_comparisons(
     if pair_by == "id":
         rows_of_scores = without_hashes(rows_of_scores)
     compared, _, messages = compare_methods(rows_of_scores)
-    heading = [messages.heading] if messages.heading else []
-    return compared, [*table_notices, *heading, *messages.notices, *map(str, messages.failures)]
+    notices = [*table_notices]
+    if messages.heading:
+        notices.append(messages.heading)
+    notices += messages.notices
+    notices += [str(failure) for failure in messages.failures]
+    return compared, notices
 
 
 def _refuse_unattested(renamed: Mapping[str, str], attested: Collection[str]) -> None:

@@ -215,7 +215,9 @@ class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes, ReadsMetadata):
         """Return the document of each occurrence of a query."""
         self._compile()
         self._progress.expect(located.occurrences, "occurrences")
-        return np.concatenate([np.zeros(0, np.int64), *map(self._holding, located.segments)])
+        documents = [self._holding(segment) for segment in located.segments]
+        # Nothing can be joined if there are no segments.
+        return np.concatenate(documents) if documents else np.zeros(0, np.int64)
 
     def metadata_of(self, documents: Integers) -> list[str]:
         """Return the metadata of documents, numbered over all shards, in their order."""

@@ -200,7 +200,8 @@ class InPlaceIndex(FindsSpans):
         self._progress.expect(len(missing), "texts")
         for start in range(0, len(missing), _TEXTS_AT_ONCE):
             some = missing[start : start + _TEXTS_AT_ONCE]
-            matches_of_queries = find_spans(self._ranges(), self._shards, [*map(_searched, some)])
+            searched_texts = [_searched(query) for query in some]
+            matches_of_queries = find_spans(self._ranges(), self._shards, searched_texts)
             self._ranges().check()
             for query, matches in zip(some, matches_of_queries, strict=True):
                 self._keep(form(query.text), matches)

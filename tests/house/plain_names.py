@@ -42,7 +42,7 @@ SHARED_TYPES = {
     "Row": "a row of any type",
     "Words": "an array of words of eight bytes",
 }
-"""Names of types that may stand in several modules, and their meaning; at most ten."""
+"""Type names that several modules may define, and what each means; at most ten."""
 
 
 def is_command(function: ast.FunctionDef) -> bool:

@@ -241,7 +241,10 @@ class InPlaceFile:
             if ahead:
                 loaded.clear()
             first_bits = await self._read([self._first_bits(key) for key in keys[:count]])
-            blocks = await self._read([*map(self._blocks, keys, first_bits)])
+            ranges_of_blocks = [
+                self._blocks(key, bits) for key, bits in zip(keys, first_bits, strict=False)
+            ]
+            blocks = await self._read(ranges_of_blocks)
             for key, pieces, more in zip(keys, first_bits, blocks, strict=False):
                 loaded.add(key, pieces | more)
 
