@@ -106,7 +106,7 @@ def test_bad_input_is_one_line_that_names_the_place(
 )
 def test_numbers_that_no_computer_can_use_are_wrong_usage(option: str, value: str) -> None:
     ran = invoke("count", "small.yaml", "--index", "scan:c.jsonl", f"--{option}", value)
-    assert (ran.code, ran.stdout) == (2, "")
+    assert (ran.code, ran.stdout) == (2, ""), ran
     assert ran.stderr.startswith(f"Error: --{option} {value}: must be ")
 
 
@@ -115,7 +115,7 @@ def test_a_corpus_that_can_not_be_read_leaves_the_rows_of_the_others(here: Path)
     ran = invoke(*COUNT, "--index", "scan:cut.jsonl", "-o", "rows.csv")
     assert (ran.code, ran.stdout) == (1, "")
     errors = [line for line in ran.stderr.splitlines() if line.startswith("Error: ")]
-    assert len(errors) == 1
+    assert len(errors) == 1, ran
     assert errors[0].startswith("Error: cut.jsonl:1: not valid JSON: Unterminated string")
     assert errors[0].endswith("; 3 of 6 counts missing (scan:cut.jsonl)")
     assert pd.read_csv("rows.csv")["occurrences"].tolist() == [2, 1, 3]

@@ -42,7 +42,7 @@ def write_texts(folder: Path, texts: Mapping[str, Sequence[str | None]]) -> Path
 def refusal(*arguments: str | Path) -> str:
     """Return the one line with which a command refuses what it is given."""
     ran = invoke(*arguments)
-    assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1)
+    assert (ran.code, ran.stdout, ran.stderr.count("\n")) == (2, "", 1), ran
     return ran.stderr.removeprefix("Error: ").rstrip("\n")
 
 
