@@ -5,140 +5,36 @@ Logs of version 1 have one score per sample, and logs before mid-2025 no `comple
 was killed leaves a log without `header.json`, which is read as far as it goes.
 """
 
-import json
 import math
-import re
-import sys
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, NamedTuple
 
-import msgspec
-
+from evalcore.commands.logs.inspect_archives import read_archive, replaced_notice
+from evalcore.commands.logs.inspect_samples import (
+    InspectChoice,
+    InspectHeader,
+    InspectPlan,
+    InspectRun,
+    InspectSample,
+    InspectUsage,
+    text_of_content,
+)
 from evalcore.commands.logs.readers import (
     Log,
     LogFile,
     Recorded,
     UsageRow,
     add_scores,
-    decode,
     one_line,
     to_number,
 )
 from evalcore.finish_reasons import Ending, classify_finish_reason
-from evalcore.formats import JsonFields, hash_document
-from evalcore.records import WholeNumber
+from evalcore.formats import JsonFields
 from evalcore.scores import ScoreRow, read_cluster
-from ngramscan.errors import InputError, some_of
-from ngramscan.messages import counted
-from ngramscan.reading.versions import unchanged_while_read
-
-if sys.version_info >= (3, 14):
-    import zipfile
-
-    from compression.zstd import ZstdError
-else:
-    from backports.zstd import ZstdError, zipfile
-
-_DAMAGED = (zipfile.BadZipFile, RuntimeError, ValueError, OSError, EOFError, zlib.error, ZstdError)
-_START = "_journal/start.json"
-_IS_READ = re.compile(
-    r"header\.json|summaries\.json|_journal/(?:start|summaries/\d+)\.json"
-    # A large sample may be a folder; all but its events and messages is in one of its files.
-    r"|samples/.*_epoch_\d+/sample\.json|samples/(?!.*_epoch_\d+/).*"
-).fullmatch
-_SAMPLE = re.compile(r"samples/(?P<id>.+)_epoch_(?P<epoch>\d+)(?:/sample)?\.json")
-_ATTACHMENT = re.compile(r"attachment://(\w+)")
-_REPLACED = "{} left out, since a later one replaced it"
-
-
-class _InspectPlan(msgspec.Struct, frozen=True):
-    """Fields of `dataset`, `config` and `results`: the samples of the run, and its scorers."""
-
-    sample_ids: list[str | int] | None = None
-    samples: int | None = None
-    epochs: int | None = None
-    epochs_reducer: list[str] | str | None = None
-    total_samples: int | None = None
-    scorer: JsonFields | str | None = None
-    """The only scorer of a log of version 1."""
-    scores: list[JsonFields] | None = None
-
-
-class _Eval(msgspec.Struct):
-    task: str
-    model: str
-    eval_id: str | None = None
-    run_id: str | None = None
-    task_id: str | None = None
-    created: str | None = None
-    task_args: JsonFields | None = None
-    metadata: JsonFields | None = None
-    dataset: _InspectPlan = _InspectPlan()
-    config: _InspectPlan = _InspectPlan()
-    scorers: list[JsonFields] | None = None
-
-
-class _Usage(msgspec.Struct, frozen=True):
-    input_tokens: WholeNumber | None = None
-    input_tokens_cache_read: WholeNumber | None = None
-    input_tokens_cache_write: WholeNumber | None = None
-    output_tokens: WholeNumber | None = None
-    reasoning_tokens: WholeNumber | None = None
-
-
-class _InspectChoice(msgspec.Struct, frozen=True):
-    stop_reason: str | None = None
-    message: JsonFields = {}
-
-
-class _InspectOutput(msgspec.Struct, frozen=True):
-    choices: list[_InspectChoice] | None = None
-    completion: str | None = None
-    error: str | None = None
-
-
-class _SampleKey(msgspec.Struct):
-    id: str | int
-    epoch: int = 1
-
-
-class _InspectSample(_SampleKey):
-    output: _InspectOutput = _InspectOutput()
-    scores: dict[str, JsonFields | None] | None = None
-    score: JsonFields | None = None
-    """The only score in a log of version 1."""
-    error: JsonFields | str | None = None  # errors that a later attempt made good are elsewhere
-    limit: JsonFields | str | None = None
-    invalidation: Any = None
-    model_usage: dict[str, _Usage] | None = None
-    metadata: JsonFields | None = None
-    input: Any = ""
-    target: Any = ""
-    choices: list[Any] | None = None
-    attachments: dict[str, Any] | None = None
-    """Long texts, which other texts refer to as `attachment://` and the key."""
-
-    def hash(self) -> str | None:
-        """Return the hash of the problem: its texts and choices, and what is right."""
-        problem = [self.with_attachments(text) for text in _problem_texts(self.input)]
-        if not any(problem):
-            return None
-        if self.choices:  # may be shuffled, and then the letter of the right one differs
-            references = sorted(map(_identity_of, self.choices))
-        else:
-            targets = self.target if isinstance(self.target, list) else [self.target]
-            references = [*map(_identity_of, targets)]
-        return hash_document(*problem, *map(self.with_attachments, references))
-
-    def with_attachments(self, text: str) -> str:
-        """Return a text with what it refers to in its place."""
-        texts = self.attachments or {}
-        return _ATTACHMENT.sub(lambda reference: str(texts.get(reference[1], reference[0])), text)
+from ngramscan.errors import InputError
 
 
 class _InspectVerdict(NamedTuple):
@@ -147,47 +43,11 @@ class _InspectVerdict(NamedTuple):
     unscored_reason: str = ""
 
 
-def _problem_texts(messages: Any) -> list[str]:
-    """Return the messages of an input, but for those of the system: they are part of the prompt."""
-    if not isinstance(messages, list):
-        return [_identity_of(messages)]
-    fields = [message if isinstance(message, dict) else {} for message in messages]
-    return [
-        _identity_of(message_fields.get("content"))
-        for message_fields in fields
-        if message_fields.get("role") != "system"
-    ]
-
-
-def _identity_of(content: Any) -> str:
-    """Return what tells a message, a choice or a target from another: its text, or all of it."""
-    parts = content if isinstance(content, list) else []
-    has_other_parts = any(_text_of([part]) is None for part in parts)
-    text = None if has_other_parts else _text_of(content)
-    return json.dumps(content, sort_keys=True) if text is None else text
-
-
-def _text_of(content: Any) -> str | None:
-    """Return the text of a message, which may have parts; its reasoning is not part of it."""
-    if not isinstance(content, list):
-        return content if isinstance(content, str) else None
-    parts = [part for part in content if isinstance(part, dict) and part.get("type") != "reasoning"]
-    texts = [str(part.get("text") or "") for part in parts if part.get("type") == "text"]
-    return None if parts and not texts else "\n".join(texts)
-
-
-class _InspectHeader(msgspec.Struct):
-    eval: _Eval
-    status: str = "unknown"
-    results: _InspectPlan | None = None
-    samples: list[_InspectSample] | None = None
-
-
 def read_inspect(file: LogFile) -> Log:
     """Read a log of Inspect, a zip file or JSON."""
     log = Log()
     is_zip = file.path.suffix == ".eval"
-    header = _read_zip(file, log) if is_zip else file.read_json(file.path, _InspectHeader)
+    header = read_archive(file, log) if is_zip else file.read_json(file.path, InspectHeader)
     about, samples = header.eval, _latest_attempts(header.samples or [], log)
     ids, epochs = about.dataset.sample_ids or [], about.config.epochs or 1
     if not samples:
@@ -228,9 +88,9 @@ def read_inspect(file: LogFile) -> Log:
     return log
 
 
-def _latest_attempts(samples: Sequence[_InspectSample], log: Log) -> list[_InspectSample]:
+def _latest_attempts(samples: Sequence[InspectSample], log: Log) -> list[InspectSample]:
     """Leave out attempts that failed and were repeated; a notice counts them."""
-    attempts: dict[tuple[str, int], list[_InspectSample]] = {}
+    attempts: dict[tuple[str, int], list[InspectSample]] = {}
     n_replaced = 0
     for sample in samples:
         attempts_of_sample = attempts.setdefault((str(sample.id), sample.epoch), [])
@@ -239,11 +99,11 @@ def _latest_attempts(samples: Sequence[_InspectSample], log: Log) -> list[_Inspe
             n_replaced += 1
         attempts_of_sample.append(sample)
     if n_replaced:
-        log.notices.append(_REPLACED.format(counted(n_replaced, "earlier attempt")))
+        log.notices.append(replaced_notice(n_replaced))
     return [sample for attempts_of_sample in attempts.values() for sample in attempts_of_sample]
 
 
-def _scores_of(header: _InspectHeader, sample: _InspectSample) -> Mapping[str, JsonFields | None]:
+def _scores_of(header: InspectHeader, sample: InspectSample) -> Mapping[str, JsonFields | None]:
     """Return the scores of a sample by scorer; in version 1, it has one without a name."""
     if sample.scores is not None or sample.score is None:
         return sample.scores or {}
@@ -251,7 +111,7 @@ def _scores_of(header: _InspectHeader, sample: _InspectSample) -> Mapping[str, J
 
 
 def _parts_of_scores(
-    header: _InspectHeader, samples: Sequence[_InspectSample]
+    header: InspectHeader, samples: Sequence[InspectSample]
 ) -> dict[str, dict[str, None]]:
     """Return the names of the values of each scorer that gives several, as a dict or a list."""
     parts: dict[str, dict[str, None]] = {}
@@ -272,7 +132,7 @@ def _values_of(value: Any) -> dict[str, Any]:
 
 
 def _verdicts(
-    header: _InspectHeader, sample: _InspectSample, parts: Mapping[str, Iterable[str]]
+    header: InspectHeader, sample: InspectSample, parts: Mapping[str, Iterable[str]]
 ) -> dict[str, _InspectVerdict]:
     """Return the verdicts by rule; a score with several values counts as several."""
     verdicts: dict[str, _InspectVerdict] = {}
@@ -296,9 +156,9 @@ def _is_absent(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _planned_rules(header: _InspectHeader) -> list[str]:
+def _planned_rules(header: InspectHeader) -> list[str]:
     """Return the scorers that the run was given, or that its results name."""
-    results = header.results or _InspectPlan()
+    results = header.results or InspectPlan()
     only = results.scorer.get("name") if isinstance(results.scorer, dict) else results.scorer
     named = [
         scorer.get("name") for scorer in (*(header.eval.scorers or ()), *(results.scores or ()))
@@ -308,14 +168,14 @@ def _planned_rules(header: _InspectHeader) -> list[str]:
 
 
 def _rules_of(
-    header: _InspectHeader, verdicts: Iterable[Iterable[str]], parts: Mapping[str, Iterable[str]]
+    header: InspectHeader, verdicts: Iterable[Iterable[str]], parts: Mapping[str, Iterable[str]]
 ) -> list[str]:
     rules_in_samples = dict.fromkeys(rule for rules in verdicts for rule in rules)
     return [*rules_in_samples] or [rule for rule in _planned_rules(header) if rule not in parts]
 
 
-def _usage_row(names: JsonFields, used: _Usage | None) -> UsageRow:
-    used = used or _Usage()  # a grader has its own
+def _usage_row(names: JsonFields, used: InspectUsage | None) -> UsageRow:
+    used = used or InspectUsage()  # a grader has its own
     cached = (used.input_tokens_cache_read or 0) + (used.input_tokens_cache_write or 0)
     return UsageRow(
         **names,
@@ -325,14 +185,14 @@ def _usage_row(names: JsonFields, used: _Usage | None) -> UsageRow:
     )
 
 
-def _describe_run(header: _InspectHeader, n_samples: int, is_repeated: bool) -> Iterator[str]:
+def _describe_run(header: InspectHeader, n_samples: int, is_repeated: bool) -> Iterator[str]:
     """Describe what the log lacks, and how its own results differ from these scores."""
     about = header.eval
     if header.status == "started":
         yield "the run was killed, or has not ended; its log is read as far as it goes"
     elif header.status != "success":
         yield f"the run did not succeed: its status is {header.status!r}"
-    planned = (header.results or _InspectPlan()).total_samples
+    planned = (header.results or InspectPlan()).total_samples
     if planned is None:
         n_problems = len(about.dataset.sample_ids or ()) or about.dataset.samples or 0
         planned = n_problems * (about.config.epochs or 1)
@@ -367,7 +227,7 @@ def _describe_values(
             yield f"scores {letter} ({meaning} as Inspect does: {n}"
 
 
-def _name_run(about: _Eval, stem: str) -> str:
+def _name_run(about: InspectRun, stem: str) -> str:
     both = f"{about.run_id}/{about.task_id}" if about.run_id and about.task_id else None
     run = about.eval_id or both or stem  # older logs have no eval_id
     with suppress(ValueError, OverflowError):  # with the time in front, runs can be sorted
@@ -376,143 +236,9 @@ def _name_run(about: _Eval, stem: str) -> str:
     return run
 
 
-def _read_zip(file: LogFile, log: Log) -> _InspectHeader:
-    header: _InspectHeader | None = None
-    samples, listed, journal = list[_InspectSample](), list[_SampleKey](), dict[str, bytes]()
-    damaged = list[_InspectSample]()  # filled while the others are read
-    for place, name, content in _members(file, log, damaged):
-        if name == "header.json":
-            header = decode(place, content, _InspectHeader)
-        elif name == "summaries.json":
-            listed = decode(place, content, list[_SampleKey])
-        elif name.startswith("_journal/"):
-            journal[name] = content
-        elif (error := _json_error(content)) and (broken := _damaged_sample(name, error)):
-            damaged.append(broken)
-        else:
-            samples.append(decode(place, content, _InspectSample))
-    samples += _unknown_samples(file, log, damaged, n_others=len(samples))
-    if header is None:
-        return _read_journal(file, journal, samples)
-    _refuse_missing_samples(file, listed, samples)
-    header.samples = samples
-    return header
-
-
-def _refuse_missing_samples(
-    file: LogFile, listed: Sequence[_SampleKey], samples: Sequence[_InspectSample]
-) -> None:
-    """Raise an InputError if an archive lacks a sample that its summaries list."""
-    present = {_key_of(sample) for sample in samples}
-    for key in listed:
-        if _key_of(key) not in present:
-            lacks = f"lacks sample {key.id}, epoch {key.epoch} of summaries.json"
-            raise InputError(file.path, f"it {lacks}, so it is incomplete; copy it again")
-
-
-def _read_journal(
-    file: LogFile, journal: Mapping[str, bytes], samples: list[_InspectSample]
-) -> _InspectHeader:
-    """Return what a run that was killed had written: its start, samples, summaries of others."""
-    if _START not in journal:
-        problem = f"it has no header.json and no {_START}, so it is incomplete; copy it again"
-        raise InputError(file.path, problem)
-    header = decode(f"{file.path}:{_START}", journal[_START], _InspectHeader)
-    present = {_key_of(sample) for sample in samples}
-    for name, content in journal.items():
-        if name != _START:
-            summaries = decode(f"{file.path}:{name}", content, list[_InspectSample])
-            for summary in summaries:
-                # It may be shortened, so that its hash would be that of no document.
-                summary.input = ""
-            samples += [summary for summary in summaries if _key_of(summary) not in present]
-    header.status, header.samples = "started", samples
-    return header
-
-
-def _key_of(key: _SampleKey) -> tuple[str, int]:
-    return str(key.id), key.epoch
-
-
-def _unknown_samples(
-    file: LogFile, log: Log, damaged: Sequence[_InspectSample], n_others: int
-) -> Sequence[_InspectSample]:
-    """Return damaged samples, with a notice; raise an InputError if there are no others."""
-    listed = some_of(f"{sample.id}, epoch {sample.epoch}" for sample in damaged)
-    if not damaged:
-        return ()
-    if not n_others:
-        raise InputError(file.path, f"all its samples are damaged ({listed}); copy it again")
-    log.notices.append(f"damaged, so their results are unknown: {listed}; copy it again")
-    return damaged
-
-
-def _members(
-    file: LogFile, log: Log, damaged: list[_InspectSample]
-) -> Iterator[tuple[str, str, bytes]]:
-    """Yield the members that are read; of several of one name the last, which replaced others.
-
-    Samples that can't be decompressed are added to the `damaged` ones.
-    """
-    place, problem = str(file.path), "not a .eval file of Inspect, or truncated; copy it again"
-    try:
-        with file.path.open("rb") as opened, unchanged_while_read(opened, file.path):
-            archive = zipfile.ZipFile(opened)
-            member_names = [
-                member.filename for member in archive.infolist() if _IS_READ(member.filename)
-            ]
-            if n_replaced := len(member_names) - len(set(member_names)):
-                log.notices.append(_REPLACED.format(counted(n_replaced, "earlier attempt")))
-            for name, member in archive.NameToInfo.items():
-                if not _IS_READ(name):
-                    continue
-                place, problem = f"{file.path}:{name}", "damaged"
-                if member.compress_type not in {0, 8, 93}:  # stored, deflated, Zstandard
-                    raise zipfile.BadZipFile("compressed by another method")
-                file.refuse_long(place, max(member.file_size, member.compress_size))
-                try:
-                    content = _read_member(archive, member)
-                except _DAMAGED as error:
-                    if (sample := _damaged_sample(name, error)) is None:
-                        raise
-                    damaged.append(sample)
-                    continue
-                yield place, name, content
-    except _DAMAGED as error:
-        raise InputError(place, f"{problem} ({one_line(error) or 'truncated'})") from error
-
-
-def _read_member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    with archive.open(member) as packed:
-        # Python 3.14.0 would decompress all of a read at once, up to 537 MB.
-        return b"".join(iter(partial(packed.read, 16384), b""))
-
-
-def _json_error(content: bytes) -> ValueError | None:
-    """Return why a content is not JSON; None if it is."""
-    with suppress(ValueError):
-        content.decode()
-        msgspec.json.decode(content, type=msgspec.Raw)
-        return None
-    try:
-        json.loads(content)  # knows NaN, which Inspect writes
-    except ValueError as error:
-        return error
-    return None
-
-
-def _damaged_sample(name: str, error: Exception) -> _InspectSample | None:
-    """Return a sample with nothing but its id and an error; None if a member is something else."""
-    member_name = _SAMPLE.fullmatch(name)
-    if member_name is None:
-        return None
-    problem = f"damaged in the log ({one_line(error) or 'truncated'})"
-    return _InspectSample(id=member_name["id"], epoch=int(member_name["epoch"]), error=problem)
-
-
 def _scores(
     file: LogFile,
-    sample: _InspectSample,
+    sample: InspectSample,
     verdicts: Mapping[str, _InspectVerdict],
     names: JsonFields,
     rules: Iterable[str],
@@ -533,18 +259,18 @@ def _scores(
         yield Recorded(row, [] if reply is None else [reply], is_sought, failure, cause)
 
 
-def _reply_of(sample: _InspectSample) -> str | None:
+def _reply_of(sample: InspectSample) -> str | None:
     """Return the text of the reply; None if there is none, or if it is not a text."""
     output = sample.output
     if not output.choices or output.choices[0].message.get("tool_calls"):
         return None
-    text = output.completion or _text_of(output.choices[0].message.get("content"))
+    text = output.completion or text_of_content(output.choices[0].message.get("content"))
     return output.completion if text is None else sample.with_attachments(text)
 
 
-def _failure_of(sample: _InspectSample) -> tuple[str, str]:
+def _failure_of(sample: InspectSample) -> tuple[str, str]:
     """Return the kind and the cause of a failure that the log records, or two empty texts."""
-    output, choice = sample.output, (sample.output.choices or [_InspectChoice()])[0]
+    output, choice = sample.output, (sample.output.choices or [InspectChoice()])[0]
     error = one_line(_named_in(sample.error, "message"))[:200]
     limit = _named_in(sample.limit, "type")
     ending, incomplete = classify_finish_reason(choice.stop_reason)

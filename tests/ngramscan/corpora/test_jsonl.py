@@ -11,6 +11,7 @@ import pytest
 import ngramscan
 from ngramscan.corpora import ReadOptions, open_corpus, read_piece, records_before, split
 from ngramscan.corpora import jsonl as jsonl_module
+from ngramscan.corpora import lines as lines_module
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.errors import CorpusError
 from tests.support.corpus_documents import read_documents, texts_of
@@ -154,7 +155,7 @@ def test_lines_end_as_in_pythons_text_mode(
     path.write_text(content, newline="")
     with path.open(encoding="utf-8") as file:  # as the original tools open it
         expected = [(json.loads(row)["text"], n) for n, row in enumerate(file, 1) if row.strip()]
-    monkeypatch.setattr(jsonl_module, "_CHUNK_BYTES", chunk_bytes)
+    monkeypatch.setattr(lines_module, "_CHUNK_BYTES", chunk_bytes)
     monkeypatch.setattr(jsonl_module, "PART_BYTES", part_bytes)
     pieces = open_corpus(str(path)).pieces()
     reported: list[int] = []
@@ -176,7 +177,7 @@ def test_parts_of_plain_json_lines_are_the_whole(
     path = tmp_path / "c.jsonl"
     path.write_bytes(lines(*({"text": text} for text in texts)))
     monkeypatch.setattr(jsonl_module, "PART_BYTES", part_bytes)
-    monkeypatch.setattr(jsonl_module, "_CHUNK_BYTES", 90)
+    monkeypatch.setattr(lines_module, "_CHUNK_BYTES", 90)
     pieces = open_corpus(str(path)).pieces()
     size = path.stat().st_size
     assert len(pieces) == math.ceil(size / part_bytes)
