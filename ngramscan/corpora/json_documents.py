@@ -1,4 +1,4 @@
-"""What a line of JSON means: a document, its text and its other fields.
+"""The document that a line of JSON holds: its text and its other fields.
 
 An empty line is not a document; an empty text is one. NaN, Infinity and bytes that are not UTF-8
 are accepted in other fields than the text; of a key that appears twice the last counts. A text

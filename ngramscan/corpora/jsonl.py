@@ -1,6 +1,6 @@
 """JSON lines: one document per line, its text in one field.
 
-What lines are is said in `lines`, what documents are in `json_documents`.
+`lines` says where a line ends, `json_documents` which document it holds.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ class InspectPlan(msgspec.Struct, frozen=True):
 
 
 class InspectRun(msgspec.Struct):
-    """What was run: the task, the model, and how."""
+    """A run: its task, its model, and how it was made."""
 
     task: str
     model: str
@@ -67,7 +67,7 @@ class InspectOutput(msgspec.Struct, frozen=True):
 
 
 class InspectSampleKey(msgspec.Struct):
-    """What tells a sample from the others of a log."""
+    """The key of a sample among the others of a log."""
 
     id: str | int
     epoch: int = 1
