@@ -33,7 +33,7 @@ from evalcore.paired_tests import (
 from evalcore.pairing import describe_overlap_of_pairs, describe_tasks_apart, find_pairs
 from evalcore.scores import ScoreRow
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, Text
 from ngramscan.reporting import refuse_other
 from ngramscan.reporting.columns import ALL, first_of
 from ngramscan.reporting.layout import percent
@@ -248,11 +248,12 @@ def compare_methods(
     return compared, averages, messages
 
 
-def first_of_two(methods: Sequence[str], treatments: Sequence[str]) -> tuple[str, list[str]]:
+def first_of_two(methods: Sequence[str], treatments: Sequence[str]) -> tuple[str, list[Text]]:
     """Return the baseline of two methods if none is named, and the notice that says so."""
     treatment_names = {name.lower() for name in treatments}
     first, second = methods if methods[0].lower() not in treatment_names else reversed(methods)
-    return first, [f"the baseline is {first}, and not {second}; --baseline METHOD chooses it"]
+    option = OptionUse("baseline", placeholder="METHOD")
+    return first, [f"the baseline is {first}, and not {second}; " + option + " chooses it"]
 
 
 def pair_methods(

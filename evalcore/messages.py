@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from evalcore.answer_table import NOT_ASKED, NOT_KNOWN
-from ngramscan.messages import Text, counted
+from ngramscan.messages import Text, counted, joined
 
 _MOST_NOTICES = 4
 
@@ -20,16 +20,16 @@ class Messages:
 
     heading: str = ""
     """A line above the rows."""
-    notices: list[str] = field(default_factory=list)
-    failures: list[Text] = field(default_factory=list)
+    notices: Sequence[Text] = ()
+    failures: Sequence[Text] = ()
     """A line per thing that could not be done."""
 
     def __add__(self, later: Messages) -> Messages:
         """Return the messages of both; only one has a heading."""
         return Messages(
             self.heading or later.heading,
-            self.notices + later.notices,
-            self.failures + later.failures,
+            [*self.notices, *later.notices],
+            [*self.failures, *later.failures],
         )
 
 
@@ -39,7 +39,7 @@ class CellLevels(NamedTuple):
     name: str
     levels: Any
     """Series: the lowest level of each pair or problem."""
-    overlap: str
+    overlap: Text
     """Part of a sentence on the documents that methods have in common; usually empty."""
 
 
@@ -48,7 +48,7 @@ def describe_left_out(unit: str, cells: Iterable[CellLevels], lowest: int) -> Me
 
     Those below the level `lowest` are left out. A cell that loses everything is a failure.
     """
-    notices, failures, totals = list[str](), list[Text](), np.zeros(5, dtype=int)
+    notices, failures, totals = list[Text](), list[Text](), np.zeros(5, dtype=int)
     for cell in cells:
         counts = np.bincount(cell.levels.astype(int), minlength=5)
         totals += counts
@@ -60,15 +60,15 @@ def describe_left_out(unit: str, cells: Iterable[CellLevels], lowest: int) -> Me
             "without an answer": no_answer if is_empty else 0,
         }
         why = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items() if n)
-        message = f"{counted(sum(reasons.values()), unit)} left out: {why}"
+        message: Text = f"{counted(sum(reasons.values()), unit)} left out: {why}"
         if cell.overlap:
-            message += f"; {cell.overlap}"
+            message = joined([message, cell.overlap], "; ")
         if is_empty:
-            failures.append(f"{cell.name}: nothing to compare; {message}")
+            failures.append(joined([f"{cell.name}: nothing to compare; ", message]))
         elif why:
-            notices.append(f"{cell.name}: {message}")
+            notices.append(joined([f"{cell.name}: ", message]))
     if len(notices) > _MOST_NOTICES:
-        notices = [f"{notices[0]}; see n_unknown for {len(notices) - 1} more"]
+        notices = [joined([notices[0], f"; see n_unknown for {len(notices) - 1} more"])]
     n_one_sided, n_unknown = int(totals[NOT_ASKED]), int(totals[NOT_KNOWN])
     heading = _describe_total(unit, n_one_sided, n_unknown, int(totals.sum()))
     return Messages(heading, notices, failures)

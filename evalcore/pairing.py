@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any
 
 from evalcore.answer_table import CELL, NOT_ASKED, Frame, first_few
+from ngramscan.messages import OptionUse, Text
 
 _SAME_IN_A_PAIR = [
     *CELL,
@@ -93,7 +94,7 @@ def describe_tasks_apart(table: Frame) -> list[str]:
     return []
 
 
-def describe_overlap_of_pairs(pairs: Frame) -> str:
+def describe_overlap_of_pairs(pairs: Frame) -> Text:
     """Describe which documents the two methods of pairs have in common; see `describe_overlap`."""
     methods = [pairs["baseline"].iloc[0], pairs["treatment"].iloc[0]]
     is_asked = pairs[["level_baseline", "level_treatment"]].notna().set_axis(methods, axis=1)
@@ -102,7 +103,7 @@ def describe_overlap_of_pairs(pairs: Frame) -> str:
     return describe_overlap(by_problem.droplevel("problem"), has_hashes)
 
 
-def describe_overlap(is_asked: Frame, has_hashes: bool) -> str:
+def describe_overlap(is_asked: Frame, has_hashes: bool) -> Text:
     """Describe which documents methods have in common.
 
     Parameters
@@ -114,14 +115,15 @@ def describe_overlap(is_asked: Frame, has_hashes: bool) -> str:
 
     Returns
     -------
-    str
+    Text
         Part of a sentence; empty if one method was asked about all that another one was.
     """
     sizes, n_common = is_asked.sum(), int(is_asked.all(axis=1).sum())
     if n_common == 0:
         ids = [f"{method} has {first_few([*has[has].index])}" for method, has in is_asked.items()]
-        cure = "if their ids mean the same, --pair-by id" if has_hashes else "check the ids"
-        return f"no document in common: {'; '.join(ids)} ({cure})"
+        pair_by_id = "if their ids mean the same, " + OptionUse("pair_by", "id")
+        cure = pair_by_id if has_hashes else "check the ids"
+        return f"no document in common: {'; '.join(ids)} (" + cure + ")"
     if n_common == sizes.min():
         return ""
     every = "both" if len(sizes) == 2 else "all"

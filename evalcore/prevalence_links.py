@@ -219,7 +219,7 @@ def link_problems(
         raise InputError(name_of(counts), problem)
     messages += Messages(notices=[*_describe_uncounted(count_sets, groups, column, options)])
     if instrument := _find_instrument(count_sets):
-        messages.notices.append(SHARED_NOISE.format(instrument.name))
+        messages += Messages(notices=[SHARED_NOISE.format(instrument.name)])
     adjusted = holm([row.p for row in slopes])
     return [replace(row, p_adjusted=p) for row, p in zip(slopes, adjusted, strict=True)], messages
 
@@ -329,7 +329,7 @@ class _ValuedAnswers(NamedTuple):
     names: dict[str, Any]
     answers: Frame
     """`y` is the value, `source` the problem, `lowest_level` how much is known."""
-    overlap: str = ""
+    overlap: Text = ""
 
 
 def _make_cells(table: Frame, problems: Frame) -> tuple[list[_GroupedCell], Messages]:

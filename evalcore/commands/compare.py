@@ -27,7 +27,7 @@ from evalcore.options import (
 from evalcore.paired_tests import GradedTest, Settings
 from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
-from ngramscan.messages import OptionUse
+from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level
 from ngramscan.reading.row_files import GivenTables, Table
 from ngramscan.reporting.columns import for_paper, print_pooled, to_columns
@@ -64,7 +64,7 @@ class CompareOptions(ScoreOptions, PassOptions):
 
 def _choose_baseline(
     methods: Sequence[str], baseline: str | None, treatments: Sequence[str], all_pairs: bool
-) -> tuple[str | None, list[str]]:
+) -> tuple[str | None, list[Text]]:
     """Return the baseline, which is the first of two methods if none is named, and a notice."""
     if (baseline is None) == all_pairs:
         return baseline, []

@@ -317,7 +317,7 @@ def _refuse_ignored(problems: bool, has_method_options: bool, options: ProblemOp
 
 def _read_comparisons(
     scores: Table, rules: Sequence[str], runs: Sequence[str], pair_by: PairBy
-) -> tuple[list[CompareRow], list[str]]:
+) -> tuple[list[CompareRow], list[Text]]:
     """Return rows of `compare`, or compare the methods of scores in all pairs; and notices."""
     given_rows: Any = [*read_table(scores)]  # a pipe can be read once
     if "difference" in given_rows[0][1]:
@@ -328,7 +328,7 @@ def _read_comparisons(
     if pair_by == "id":
         rows_of_scores = without_hashes(rows_of_scores)
     compared, _, messages = compare_methods(rows_of_scores)
-    notices = [*table_notices]
+    notices: list[Text] = [*table_notices]
     if messages.heading:
         notices.append(messages.heading)
     notices += messages.notices

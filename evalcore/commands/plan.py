@@ -183,7 +183,7 @@ def _curve(row: PlanRow, design: Design) -> Iterator[PowerCurveRow]:
 
 def _choose_baseline(
     methods: Sequence[str], baseline: str | None, treatments: Sequence[str]
-) -> tuple[str, list[str]]:
+) -> tuple[str, list[Text]]:
     """Return the baseline, which is the first of two methods if none is named, and a notice."""
     if baseline:
         return baseline, []
@@ -221,9 +221,9 @@ def _read_pilot(
     if not cell_levels:
         raise InputError("scores", f"no benchmark and model has {baseline} and another method")
     left_out = describe_left_out("pair", cell_levels, options.lowest_level)
-    notices = read_messages.notices + baseline_notices
-    before = Messages(notices=notices + describe_documents(table))
-    after = Messages(failures=read_messages.failures + failures)
+    notices = [*read_messages.notices, *baseline_notices]
+    before = Messages(notices=[*notices, *describe_documents(table)])
+    after = Messages(failures=[*read_messages.failures, *failures])
     return planned, before + left_out + after
 
 

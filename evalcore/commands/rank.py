@@ -332,12 +332,12 @@ def rank(
         names = dict(zip(in_common, map(str, cell), strict=True))
         ranked = _make_ranking(names, answers, score_options.lowest_level)
         if why := _why_not_ranked(ranked):
-            messages.failures.append(why)
+            messages += Messages(failures=[why])
             continue
         if ranked.n_left_out:
             left_out = f"{counted(ranked.n_left_out, 'problem')} left out"
             notice = f"{ranked.title}: {left_out}, without a known result of each"
-            messages.notices.append(notice)
+            messages += Messages(notices=[notice])
         rows += rank_entries(ranked, settings)
     if not rows:
         raise InputError("scores", "nothing to rank; " + messages.failures[-1])

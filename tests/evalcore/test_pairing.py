@@ -114,6 +114,8 @@ def test_no_document_in_common_is_an_error_that_names_both(
             assert "no document in common: " in last
             assert "cot has 0, 1, 2 and 1 more" in last
             assert last.endswith("(if their ids mean the same, --pair-by id)")
+    with pytest.raises(IncompleteError, match=r'if their ids mean the same, pair_by="id"\)'):
+        evalcore.compare(logs, baseline="cot")
     assert only(evalcore.compare(logs, baseline="cot", pair_by="id"))["n"] == 4
 
 

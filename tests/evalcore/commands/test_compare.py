@@ -1,6 +1,6 @@
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, astuple, replace
+from dataclasses import astuple, replace
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -44,7 +44,13 @@ def both(first: Iterable[Given], second: Iterable[Given], **fields: Any) -> list
 def compared(rows: list[ScoreRow], **options: Any) -> SimpleNamespace:
     """What compare_methods returns, by name."""
     found, averages, said = compare_methods(rows, **({"baseline": "cot"} | options))
-    return SimpleNamespace(rows=found, averages=averages, **asdict(said))
+    return SimpleNamespace(
+        rows=found,
+        averages=averages,
+        heading=said.heading,
+        notices=[*map(str, said.notices)],
+        failures=[*map(str, said.failures)],
+    )
 
 
 def only_row(first: Iterable[Given], second: Iterable[Given], **options: Any) -> CompareRow:

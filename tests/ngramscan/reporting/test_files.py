@@ -7,8 +7,6 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,6 +14,7 @@ import pytest
 from ngramscan.errors import DiskFullError, InputError
 from ngramscan.reporting import check_writable, write_whole
 from tests.support.command import invoke
+from tests.support.resource_limits import limited
 from tests.support.started import started
 
 
@@ -98,21 +97,10 @@ def test_stdout_by_its_name_is_written(capfd: pytest.CaptureFixture[str]) -> Non
     assert capfd.readouterr().out == "rows"
 
 
-@contextmanager
-def no_file_larger_than(limit: int) -> Iterator[None]:
-    """Let this process write no more than so many bytes to a file, as on a disk that is full."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, before[1]))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
 def test_no_room_for_a_file_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("old\n")
-    with no_file_larger_than(0):
+    with limited(resource.RLIMIT_FSIZE, 0):
         done = invoke("index", "list", "-o", path)
     assert (done.code, done.stdout) == (1, "")
     assert re.fullmatch(rf"Error: {path}: can't be written \(file too large\).*\n", done.stderr)
@@ -122,7 +110,7 @@ def test_no_room_for_a_file_is_one_line(tmp_path: Path) -> None:
 def test_no_room_for_a_journal_is_one_line(tmp_path: Path) -> None:
     journal, corpus = tmp_path / "j.sqlite", tmp_path / "c.jsonl"
     corpus.write_text('{"text": "step by step"}\n')
-    with no_file_larger_than(4096):
+    with limited(resource.RLIMIT_FSIZE, 4096):
         done = invoke("count", "f1", "--index", f"scan:{corpus}", "--journal", journal)
     assert (done.code, done.stdout) == (1, "")
     assert re.fullmatch(rf"Error: --journal {journal}: can't.*\n", done.stderr)
