@@ -88,27 +88,33 @@ def expression_engine(
     return Engine("re2", scan)
 
 
+_IN_EVERY_TEXT = r"\z"
+"""Matches at the end of each text."""
+
+
 class _Prefilter:
     """Tells which of some expressions may have a match in a text.
 
-    A set of RE2 finds none where it runs out of memory, without an error. One expression for all of
-    them does not, so that it has the last word where the set finds none.
+    A set of RE2 that runs out of memory finds nothing, without an error. So the set has one more
+    expression, the last one, which every text matches: where it is missing, all may have a match.
     """
 
     def __init__(self, regexes: Sequence[str], ignore_case: bool) -> None:
         self._numbers = range(len(regexes))
-        self._set = _set_of(regexes, ignore_case) if len(regexes) > 1 else None
-        self._together = _alternatives(regexes, ignore_case) if self._set else None
+        self._set = (
+            _set_of([*regexes, _IN_EVERY_TEXT], ignore_case) if len(regexes) > 1 else None
+        )
 
     def present_in(self, content: bytes) -> Sequence[int]:
         """Return the numbers of expressions, with all that have a match."""
         if self._set is None:
             return self._numbers
-        if present := self._set.Match(content):
-            return list(present)
-        if self._together is not None and not self._together.search(content):
-            return ()
-        return self._numbers
+        present: list[int] = self._set.Match(content) or []
+        last = len(self._numbers)
+        if last not in present:
+            return self._numbers
+        present.remove(last)
+        return present
 
 
 def _set_of(regexes: Sequence[str], ignore_case: bool) -> Any | None:
@@ -123,15 +129,3 @@ def _set_of(regexes: Sequence[str], ignore_case: bool) -> Any | None:
     except re2.error:
         return None
     return expressions
-
-
-def _alternatives(regexes: Sequence[str], ignore_case: bool) -> Any | None:
-    """Return an expression for the texts with a match of any; None if RE2 can't read it."""
-    # A quotation that is left open would go on in the next expression.
-    if any(r"\Q" in regex for regex in regexes):
-        return None
-    try:
-        together = "|".join(f"(?:{regex})" for regex in regexes)
-        return read_expression(together, ignore_case=ignore_case, captures=False)
-    except ValueError:  # too large, or two groups of one name
-        return None

@@ -18,7 +18,7 @@ from ngramscan.matching.engines import (
     escaped,
     hyperscan_expression_engine,
 )
-from ngramscan.matching.word_ends import WholeWords, whole_word_engine
+from ngramscan.matching.word_ends import StartOf, WholeWords, whole_word_engine
 
 _ASCII = b"\t\n\v\f\r "
 _OTHER = (
@@ -82,7 +82,8 @@ def spaced_engine(
         expressions = [_hyperscan_expression(literal) for literal in literals]
         hyperscan = hyperscan_expression_engine(expressions, ignore_case)
         if hyperscan is not None and whole_words:
-            return whole_word_engine(hyperscan, _SpacedWords(literals))
+            whole_spaced_words = WholeWords(literals, _start_of_spaced(literals))
+            return whole_word_engine(hyperscan, whole_spaced_words)
         if hyperscan is not None:
             return hyperscan
     spaced = [single_spaced(literal) for literal in literals]
@@ -98,20 +99,18 @@ def _hyperscan_expression(literal: bytes) -> bytes:
     return (b"" if parts[0] else WHITE_SPACE) + inner + (b"" if parts[-1] else WHITE_SPACE)
 
 
-class _SpacedWords(WholeWords):
-    """Tells whole words among literals with any white space, whose occurrences differ in length."""
+def _start_of_spaced(literals: Sequence[bytes]) -> StartOf:
+    """Return a function for where an occurrence of a literal with any white space begins."""
+    parts_of_literals = [_RUN.split(literal) for literal in literals]
 
-    def __init__(self, literals: Sequence[bytes]) -> None:
-        super().__init__(literals)
-        self._parts = [_RUN.split(literal) for literal in literals]
-
-    def start(self, number: int, text: TextBytes, stop: int) -> int:
-        """Return where the occurrence of a literal begins that ends at a place."""
-        *before, last = self._parts[number]
-        place = stop - len(last)
-        for part in reversed(before):
+    def start_of(number: int, text: TextBytes, stop: int) -> int:
+        *parts_before, last_part = parts_of_literals[number]
+        place = stop - len(last_part)
+        for part in reversed(parts_before):
             place = _start_of_space(text, place) - len(part)
         return place
+
+    return start_of
 
 
 def _start_of_space(text: TextBytes, stop: int) -> int:

@@ -22,6 +22,7 @@ def is_word_character(character: str) -> bool:
     return category[0] in "LMN" or category == "Pc"
 
 
+_SPACE = ord(" ")
 _IS_ASCII_WORD = [is_word_character(chr(code)) for code in range(128)]
 
 
@@ -68,30 +69,47 @@ def is_whole(text: TextBytes, start: int, stop: int) -> bool:
     return not (is_word_before(text, stop) and is_word_after(text, stop))
 
 
-class WholeWords:
-    """Tells which occurrences of some literals are whole words, by the ends of each literal."""
+StartOf = Callable[[int, TextBytes, int], int]
+"""Returns where the occurrence of a literal, by its number, begins that ends at a place."""
 
-    def __init__(self, literals: Sequence[bytes]) -> None:
+
+class WholeWords:
+    """Tells which occurrences of some literals are whole words, by the ends of each literal.
+
+    Without `start_of`, each occurrence is as long as its literal.
+    """
+
+    def __init__(self, literals: Sequence[bytes], start_of: StartOf | None = None) -> None:
         self._sizes = [len(literal) for literal in literals]
         self._begin_words = [is_word_after(literal, 0) for literal in literals]
         self._end_words = [is_word_before(literal, len(literal)) for literal in literals]
+        self._start_of = start_of
 
-    def start(self, number: int, _text: TextBytes, stop: int) -> int:
-        """Return where the occurrence of a literal begins that ends at a place."""
-        return stop - self._sizes[number]
+    def checked(self, text: TextBytes, hit: Hit) -> Hit:
+        """Return a function that calls `hit` for those occurrences in a text that are whole words.
 
-    def has(self, number: int, text: TextBytes, stop: int) -> bool:
-        """Tell whether the occurrence of a literal that ends at a place is a whole word.
-
-        It is called for each occurrence: the next byte nearly always tells.
+        It is called for each occurrence: the bytes next to it nearly always tell, and its values
+        are local, which is faster.
         """
-        if self._end_words[number] and stop < len(text):
-            byte = text[stop]
-            if _IS_ASCII_WORD[byte] if byte < 128 else is_word_after(text, stop):
-                return False
-        if not self._begin_words[number]:
-            return True
-        return not is_word_before(text, self.start(number, text, stop))
+        sizes, start_of = self._sizes, self._start_of
+        begin_words, end_words, is_ascii_word = self._begin_words, self._end_words, _IS_ASCII_WORD
+        text_size = len(text)
+
+        def check(
+            number: int, _start: int, stop: int, _flags: int = 0, _context: object = None
+        ) -> None:
+            if end_words[number] and stop < text_size:
+                byte = text[stop]
+                if is_ascii_word[byte] if byte < 128 else is_word_after(text, stop):
+                    return
+            if begin_words[number]:
+                start = start_of(number, text, stop) if start_of else stop - sizes[number]
+                byte = text[start - 1] if start else _SPACE
+                if is_ascii_word[byte] if byte < 128 else is_word_before(text, start):
+                    return
+            hit(number, 0, stop)
+
+        return check
 
 
 def whole_word_engine(engine: Engine, whole_words: WholeWords) -> Engine:
@@ -99,14 +117,7 @@ def whole_word_engine(engine: Engine, whole_words: WholeWords) -> Engine:
 
     def scan(text: TextBytes, hit: Hit) -> None:
         content = text if isinstance(text, bytes) else text.cast("B")  # Arrow's are signed
-
-        def check(
-            number: int, _start: int, stop: int, _flags: int = 0, _context: object = None
-        ) -> None:
-            if whole_words.has(number, content, stop):
-                hit(number, 0, stop)
-
-        engine.scan(text, check)
+        engine.scan(text, whole_words.checked(content, hit))
 
     scan_all = engine.scan_all and _scan_of_whole_words(engine.scan_all, whole_words)
     return Engine(engine.name, scan, scan_all)
@@ -114,19 +125,13 @@ def whole_word_engine(engine: Engine, whole_words: WholeWords) -> Engine:
 
 def _scan_of_whole_words(scan_all: ScanAll, whole_words: WholeWords) -> ScanAll:
     def scan(texts: Sequence[bytes], hit: Hit, next_text: Callable[[], None]) -> None:
-        remaining_texts, text = iter(texts), b""
+        remaining_texts, check = iter(texts), hit
 
         def advance() -> None:
-            nonlocal text
-            text = next(remaining_texts)
+            nonlocal check
+            check = whole_words.checked(next(remaining_texts), hit)
             next_text()
 
-        def check(
-            number: int, _start: int, stop: int, _flags: int = 0, _context: object = None
-        ) -> None:
-            if whole_words.has(number, text, stop):
-                hit(number, 0, stop)
-
-        scan_all(texts, check, advance)
+        scan_all(texts, lambda number, start, stop: check(number, start, stop), advance)
 
     return scan
