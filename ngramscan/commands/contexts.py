@@ -96,7 +96,9 @@ def contexts(
             [(result.text, result.occurrences) for result in results], pattern_options
         ),
         failures=failures + _describe_lost(results),
-        print_table=partial(tables.print_contexts, results, pattern_options.seed),
+        print_table=partial(
+            tables.print_contexts, results, pattern_options.seed, pattern_options.match_rule
+        ),
         is_silent=not results,
         sizes=sizes,
     )

@@ -86,7 +86,10 @@ class TextColumns:
                 texts.append(self._field.text_of({self._text: value}).encode())
             except NoTextError as error:
                 if not (error.is_null and self._skips_null):
-                    raise CorpusError(f"{self._path}: row {number}", error.problem) from error
+                    problem = error.problem
+                    if not error.is_null:
+                        problem = problem + " (see " + OptionUse("text_field") + ")"
+                    raise CorpusError(f"{self._path}: row {number}", problem) from error
                 texts.append(None)
         return texts
 
@@ -101,7 +104,9 @@ def _text_column(schema: pa.Schema, path: str, field: TextField) -> str:
     if schema.names.count(name) > 1:
         raise CorpusError(path, f"several columns are named {name!r}; rename all but one")
     if not _may_hold_text(schema.field(name).type):
-        raise CorpusError(path, f"column {name!r} is {schema.field(name).type}, not strings")
+        cure = " (see " + OptionUse("text_field") + ")"
+        problem = f"column {name!r} is {schema.field(name).type}, not strings" + cure
+        raise CorpusError(path, problem)
     return name
 
 

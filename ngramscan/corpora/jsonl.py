@@ -102,7 +102,10 @@ def _read_list(piece: Piece, chunks: Chunks, options: ReadOptions) -> Batch:
         try:
             documents.add(number, bytearray(item))
         except NoTextError as error:
-            raise CorpusError(f"{path}: item {number}", error.problem) from error
+            problem = error.problem
+            if not error.is_null:
+                problem = problem + "; " + OptionUse("skip_bad_lines") + " leaves out such items"
+            raise CorpusError(f"{path}: item {number}", problem) from error
     return documents.batch(sum(sizes))
 
 
@@ -118,9 +121,11 @@ def _read_lines(piece: Piece, chunks: Chunks, options: ReadOptions) -> Iterator[
         line = before + parser.lines_read + 1
         is_other = line == 1 and unpacked_path(path).suffix.lower() == ".json"
         problem = error.problem
-        if is_other and isinstance(error, NoTextError):
+        if isinstance(error, NoTextError) and is_other:
             cure = OptionUse("exclude_source") + " leaves out a file that is not part of a corpus"
             problem = problem + "; " + cure
+        elif isinstance(error, NoTextError) and not error.is_null:
+            problem = problem + "; " + OptionUse("skip_bad_lines") + " leaves out such lines"
         raise CorpusError(f"{path}:{line}", problem) from error
 
 

@@ -178,7 +178,8 @@ class SamplingOptions(ReadingOptions):
     limit_documents : int, optional
         Read only this many documents, from the start of a corpus.
     skip_bad_files : bool
-        Leave out files that can't be read to their end, and count them, instead of stopping.
+        Leave out files that can't be read to their end, and count them, instead of stopping. Lines
+        and texts that can't be read are not left out; see --skip-bad-lines and --skip-null.
     whole_words : bool
         Count whole words only: no letter, mark, digit or underscore may continue an occurrence.
     any_space : bool

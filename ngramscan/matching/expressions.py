@@ -101,9 +101,7 @@ class _Prefilter:
 
     def __init__(self, regexes: Sequence[str], ignore_case: bool) -> None:
         self._numbers = range(len(regexes))
-        self._set = (
-            _set_of([*regexes, _IN_EVERY_TEXT], ignore_case) if len(regexes) > 1 else None
-        )
+        self._set = _set_of([*regexes, _IN_EVERY_TEXT], ignore_case) if len(regexes) > 1 else None
 
     def present_in(self, content: bytes) -> Sequence[int]:
         """Return the numbers of expressions, with all that have a match."""

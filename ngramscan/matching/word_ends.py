@@ -132,6 +132,9 @@ def _scan_of_whole_words(scan_all: ScanAll, whole_words: WholeWords) -> ScanAll:
             check = whole_words.checked(next(remaining_texts), hit)
             next_text()
 
-        scan_all(texts, lambda number, start, stop: check(number, start, stop), advance)
+        def check_in_text(number: int, start: int, stop: int) -> None:
+            check(number, start, stop)
+
+        scan_all(texts, check_in_text, advance)
 
     return scan

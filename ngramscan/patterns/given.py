@@ -10,7 +10,7 @@ from ngramscan.errors import InputError
 from ngramscan.matching.expressions import compile_expression
 from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.matching.white_space import is_white
-from ngramscan.messages import OptionUse
+from ngramscan.messages import Message, OptionUse
 from ngramscan.patterns.files import (
     STDIN,
     find_patterns,
@@ -69,7 +69,7 @@ def load_given(
         raise InputError(option, "it selects from pattern sets, and only literals were given")
     chosen = load_selection(sets, tiers, methods) if sets else PatternSet("literals", "", ())
     for pattern in chosen.patterns:
-        _checked(pattern.text, f"pattern set {chosen.name}", rule)
+        _checked(pattern.text, f"pattern set {chosen.name}", rule, _CURES_OF_SET)
     only = tuple(Pattern(text) for text in dict.fromkeys(all_literals))
     return PatternSet(chosen.name, chosen.source, chosen.patterns + only, chosen.regexes)
 
@@ -125,7 +125,24 @@ def _to_give(option: str, name: str, prefix: str = "") -> OptionUse:
     return OptionUse(option, f"{prefix}{name}")
 
 
-def _checked(text: str, where: object, rule: MatchRule) -> str:
+_CURE_OF_TEXT = "to count the text itself, leave out " + OptionUse("regex")
+_CURES_OF_SET = (
+    "to count its texts, leave out "
+    + OptionUse("regex")
+    + "; or choose others with "
+    + OptionUse("tier")
+    + ", or give expressions with "
+    + OptionUse("literal", placeholder="TEXT")
+)
+
+
+def _checked(
+    text: str, where: object, rule: MatchRule, cure_of_regex: Message = _CURE_OF_TEXT
+) -> str:
+    """Return a text that can be counted by the rule; an InputError says why one can't.
+
+    It has a cure, which depends on where a wrong regular expression comes from.
+    """
     problem = "it is empty; enter a phrase" if not text else ""
     if "\0" in text:
         problem = "it has a NUL character"
@@ -134,19 +151,18 @@ def _checked(text: str, where: object, rule: MatchRule) -> str:
     if problem:
         raise InputError(where, problem)
     if rule.is_regex:
-        _refuse_expression(text, where)
+        _refuse_expression(text, where, cure_of_regex)
     if rule.any_space and is_white(text):
         raise InputError(where, "it has only white space; leave out " + OptionUse("any_space"))
     return text
 
 
-def _refuse_expression(text: str, where: object) -> None:
+def _refuse_expression(text: str, where: object, cure: Message) -> None:
     """Raise an InputError for a regular expression that can't be counted."""
     try:
         compile_expression(text)
     except ValueError as error:
-        cure = "; to count the text itself, leave out " + OptionUse("regex")
-        raise InputError(where, f"{_shortened(text)}: {error}" + cure) from error
+        raise InputError(where, f"{_shortened(text)}: {error}; " + cure) from error
 
 
 def _shortened(text: str) -> str:

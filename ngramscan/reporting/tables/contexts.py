@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from ngramscan.matching.rules import MatchRule
 from ngramscan.messages import counted
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.prevalence.metadata import read_metadata
@@ -17,10 +18,15 @@ _LEAST_SIDE = 12
 _GAP = "  "
 
 
-def print_contexts(results: Sequence[ContextsResult], seed: int, console: Console) -> None:
-    """Print the drawn occurrences, with less text around them in a narrow terminal."""
+def print_contexts(
+    results: Sequence[ContextsResult], seed: int, rule: MatchRule, console: Console
+) -> None:
+    """Print the drawn occurrences, with less text around them in a narrow terminal.
+
+    The heading of each text names the rule by which it was looked for.
+    """
     for result in results:
-        console.print(Text(_headline(result, seed), style="bold"), soft_wrap=True)
+        console.print(Text(_headline(result, seed, rule), style="bold"), soft_wrap=True)
         if result.rows:
             _print_lines(console, result.rows)
         console.print()
@@ -48,10 +54,24 @@ def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
         console.print(line)
 
 
-def _headline(result: ContextsResult, seed: int) -> str:
+def _headline(result: ContextsResult, seed: int, rule: MatchRule) -> str:
     n, total = len(result.rows), result.occurrences
     selection = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
-    return f"{result.index} · {result.text!r} · {counted(total, 'occurrence')}, {selection}"
+    parts = [result.index, _quoted(result.text)]
+    if not rule.is_exact:
+        parts.append(", ".join(rule.notes))
+    parts.append(f"{counted(total, 'occurrence')}, {selection}")
+    return " · ".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """Return a text between quotation marks, with escapes only for what can't be printed.
+
+    Backslashes are those that one types.
+    """
+    mark = '"' if "'" in text else "'"
+    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return f"{mark}{''.join(shown)}{mark}"
 
 
 def _end_of(text: str, width: int) -> str:

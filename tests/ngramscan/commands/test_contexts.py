@@ -9,6 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from ngramscan.matching.rules import MatchRule
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.reporting.tables import print_contexts
 from tests.support.command import invoke
@@ -25,7 +26,8 @@ ROWS = [
 def lines(width: int, rows: list[ContextRow] = ROWS, color: bool = False) -> list[str]:
     file = io.StringIO()
     console = Console(file=file, width=width, force_terminal=color, markup=False, highlight=False)
-    print_contexts([ContextsResult("x", "key", 300 * len(rows), rows, [])], 7, console)
+    results = [ContextsResult("x", "key", 300 * len(rows), rows, [])]
+    print_contexts(results, 7, MatchRule(), console)
     return file.getvalue().splitlines()
 
 
@@ -43,6 +45,38 @@ def test_matches_stand_below_each_other(width: int) -> None:
         assert body[1].rstrip().endswith("#4")
         source = "a.jsonl:3 byte 0" if width == 80 else "a.jsonl:3 id-3 byte 0"
         assert body[2].rstrip().endswith(f"  {source}")
+
+
+@pytest.mark.parametrize(
+    ("options", "heading"),
+    [
+        pytest.param(("-e", r"\frac{"), r"'\frac{' · 2 occurrences, all", id="exact"),
+        pytest.param(
+            ("-e", r"\\frac\{\w", "--regex"),
+            r"'\\frac\{\w' · regular expression · 2 occurrences, all",
+            id="an expression",
+        ),
+        pytest.param(
+            ("-e", r"\s[a-z]+'s", "--regex", "-w", "-n", "1"),
+            '"\\s[a-z]+\'s" · regular expression, whole words · 2 occurrences,'
+            " 1 drawn at random, seed 1",
+            id="several rules, and an apostrophe",
+        ),
+        pytest.param(
+            ("-e", "half\nIT", "-i", "--any-space"),
+            r"'half\nIT' · any white space, ASCII case ignored · 1 occurrence, all",
+            id="the end of a line",
+        ),
+    ],
+)
+def test_headings_name_the_rule_and_the_text_as_it_was_typed(
+    tmp_path: Path, options: tuple[str, ...], heading: str
+) -> None:
+    text = {"text": r"Half  it: it's \frac{a}2, and b's \frac{b}2"}
+    (tmp_path / "corpus.jsonl").write_text(json.dumps(text) + "\n")
+    index = f"scan:{tmp_path / 'corpus.jsonl'}"
+    ran = invoke("contexts", *options, "--index", index, "--workers", "1")
+    assert (ran.code, ran.stdout.splitlines()[0]) == (0, f"{index} · {heading}")
 
 
 # Rows, and what is missing

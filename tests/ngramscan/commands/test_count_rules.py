@@ -235,8 +235,18 @@ def test_an_expression_of_a_file_is_named_by_its_line(tmp_path: Path) -> None:
 
 def test_an_expression_of_a_set_is_named_by_its_set(tmp_path: Path) -> None:
     path = corpus_files.write(tmp_path, "c.jsonl", TEXTS)
-    with pytest.raises(InputError, match=r"pattern set f1: .*: not a regular expression of RE2"):
+    problem = "pattern set f1: def solve(: not a regular expression of RE2: missing ): def solve("
+    done = invoke("count", "f1", "--regex", "--index", f"scan:{path}")
+    assert (done.code, done.stdout, done.stderr) == (
+        2,
+        "",
+        f"Error: {problem}; to count its texts, leave out --regex; or choose others with --tier, or"
+        " give expressions with -e TEXT\n",
+    )
+    cure = "leave out regex; or choose others with tier, or give expressions with literal=TEXT"
+    with pytest.raises(InputError) as raised:
         ngramscan.count("f1", index=f"scan:{path}", regex=True)
+    assert str(raised.value) == f"{problem}; to count its texts, {cure}"
 
 
 @pytest.mark.parametrize("index", ["dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:x"])

@@ -76,7 +76,15 @@ def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: str, problem
     ("content", "problem"),
     [
         pytest.param(
-            b'[{"text": "a"}, {"text": 3}]', ": item 2: field 'text' is int", id="a wrong item"
+            b'[{"text": "a"}, {"text": 3}]',
+            ": item 2: field 'text' is int; expected a string;"
+            " --skip-bad-lines leaves out such items$",
+            id="a wrong item",
+        ),
+        pytest.param(
+            b'[{"text": "a"}, {"text": null}]',
+            r": item 2: field 'text' is null; expected a string \(see --skip-null\)$",
+            id="an item without a text",
         ),
         pytest.param(
             b' [\n{"text": "a"},\n{"text": "b"}\n',
@@ -85,7 +93,8 @@ def test_a_line_that_can_not_be_read_is_named(tmp_path: Path, line: str, problem
         ),
         pytest.param(
             b'{\n  "name": "C4"\n}\n',
-            ".*not valid JSON: .*; --exclude-source leaves out a file",
+            ".*not valid JSON: [^;]*; --exclude-source leaves out a file that is not part of a"
+            " corpus$",
             id="an object over several lines",
         ),
     ],
@@ -248,7 +257,10 @@ def test_malformed_lines_are_skipped_on_request_and_counted(
 def test_malformed_lines_are_errors_otherwise(tmp_path: Path, line: bytes, reason: str) -> None:
     path = tmp_path / "c.jsonl"
     path.write_bytes(lines({"text": "first"}, {"text": "second"}) + line)
-    with pytest.raises(CorpusError, match=r"c\.jsonl:3: "):
+    cure = (
+        r" \(see --skip-null\)" if reason == "null" else "; --skip-bad-lines leaves out such lines"
+    )
+    with pytest.raises(CorpusError, match=rf"c\.jsonl:3: .*{cure}$"):
         read_documents(path)
 
 

@@ -2,8 +2,10 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from types import SimpleNamespace
 
 import pytest
+import re2
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -194,13 +196,40 @@ def test_bytes_that_are_not_utf_8_match_no_dot() -> None:
     assert count_texts(matcher, [b"a\xff\xc3\xa9\xc3", b"ab"]).occurrences == {0: 1, 1: 1}
 
 
-def test_expressions_that_share_no_text_are_counted_one_by_one() -> None:
-    texts = [b"nothing", b"a", b"b", b"y"]
-    # The first quotation has no end, and would have that of the second.
-    quoted = Matcher([r"\Qa", r"b|\Qy\E"], MatchRule(is_regex=True))
-    assert count_texts(quoted, texts).occurrences == {0: 1, 1: 2}
-    named = Matcher(["(?P<x>a)", "(?P<x>b)"], MatchRule(is_regex=True))
-    assert count_texts(named, texts).occurrences == {0: 1, 1: 1}
+@pytest.fixture(params=["enough", "none"])
+def memory_of_sets(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sets of RE2 run out of memory in each text: they find nothing then, without an error."""
+    if request.param == "none":
+        without_memory = SimpleNamespace(
+            Add=lambda _regex: None, Compile=lambda: None, Match=lambda _text: None
+        )
+        set_type = SimpleNamespace(SearchSet=lambda _options: without_memory)
+        monkeypatch.setattr(re2, "Set", set_type)
+
+
+SHARED_TEXTS = [b"nothing", b"a", b"b", b"y", b"a b", b""]
+
+
+@pytest.mark.usefixtures("memory_of_sets")
+@pytest.mark.parametrize(
+    ("regexes", "occurrences"),
+    [
+        # The first quotation has no end, and would have that of the second.
+        pytest.param([r"\Qa", r"b|\Qy\E"], {0: 2, 1: 3}, id="a quotation left open"),
+        pytest.param(["(?P<x>a)", "(?P<x>b)"], {0: 2, 1: 2}, id="groups of one name"),
+        pytest.param(["(?i)A", "A|y"], {0: 2, 1: 1}, id="a flag"),
+        pytest.param(["^a", "b$", r"y\z", "h"], {0: 2, 1: 2, 2: 1, 3: 1}, id="ends of texts"),
+        pytest.param(["b"], {0: 2}, id="a single one"),
+        pytest.param([r"[a-z\pN]{900}z", "a", "b", "y"], {1: 2, 2: 2, 3: 1}, id="too large a set"),
+    ],
+)
+def test_expressions_are_counted_as_each_by_itself(
+    regexes: list[str], occurrences: dict[int, int]
+) -> None:
+    matcher = Matcher(regexes, MatchRule(is_regex=True))
+    # The first texts are searched by the self-check too.
+    for _ in range(10):
+        assert count_texts(matcher, SHARED_TEXTS).occurrences == occurrences
 
 
 @pytest.mark.parametrize(

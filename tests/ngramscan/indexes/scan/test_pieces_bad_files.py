@@ -116,6 +116,28 @@ def test_records_without_a_text_are_not_bad_files() -> None:
     assert "leaves out such files" not in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("record", "cure", "option"),
+    [
+        pytest.param(
+            '{"text": "x', "; --skip-bad-lines leaves out such lines", "--skip-bad-lines", id="cut"
+        ),
+        pytest.param('{"text": null}', " (see --skip-null)", "--skip-null", id="null"),
+    ],
+)
+@pytest.mark.parametrize("limit", [(), ("--limit-documents", "10")], ids=["all", "the first"])
+def test_the_error_of_a_bad_line_names_the_option_that_leaves_it_out(
+    record: str, cure: str, option: str, limit: tuple[str, ...]
+) -> None:
+    Path("texts/a.jsonl").write_bytes(jsonl(TEXTS[:5]) + record.encode() + b"\n")
+    ran = count("texts", "--skip-bad-files", *limit)
+    assert (ran.code, ran.stdout) == (1, "")
+    assert "texts/a.jsonl:6: " in ran.stderr
+    assert f'{cure}; the count of "{QUERY}"' in ran.stderr
+    ran = count("texts", "--skip-bad-files", option, *limit)
+    assert (ran.code, ran.rows[0]["occurrences"]) == (0, "7")
+
+
 def test_indexes_don_t_take_the_option() -> None:
     ran = invoke("count", QUERY, "--index", "dclm", "--skip-bad-files", "--dry-run")
     assert ran.code == 2
