@@ -17,7 +17,9 @@ from tests.support.hard_texts import make_texts
 def test_columns_that_hold_no_texts_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "c.parquet"
     pq.write_table(pa.table({"text": [1, 2], "body": ["a", "b"]}), path)
-    with pytest.raises(CorpusError, match=r"column 'text' is int64, not strings"):
+    with pytest.raises(
+        CorpusError, match=r"column 'text' is int64, not strings \(see --text-field\)"
+    ):
         texts_of(path)
     assert texts_of(path, text_field="body") == ["a", "b"]
     with pytest.raises(CorpusError, match=r"no column 'content'; it has: text, body"):

@@ -163,6 +163,22 @@ def test_nulls_are_refused_or_skipped_and_counted(
     )
 
 
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [
+        pytest.param("c.jsonl", "; --skip-bad-lines leaves out such lines", id="JSON lines"),
+        pytest.param("c.parquet", r" \(see --text-field\)", id="Parquet"),
+    ],
+)
+def test_the_error_of_a_text_of_another_type_names_an_option(
+    tmp_path: Path, name: str, cure: str
+) -> None:
+    WRITERS[name](tmp_path / name, [{"m": [{"c": 3}]}])
+    problem = rf"1: field 'm.c' is int; expected a string{cure}$"
+    with pytest.raises(CorpusError, match=problem):
+        read_documents(tmp_path / name, text_field="m.c")
+
+
 def test_skipped_nulls_are_said_in_every_row_and_bad_lines_still_stop(tmp_path: Path) -> None:
     path = tmp_path / "c.jsonl"
     write_lines(path, [{"text": "step by step"}, {"text": None}])

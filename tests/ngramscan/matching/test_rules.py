@@ -152,6 +152,13 @@ def test_expressions_match_as_those_of_python(
         pytest.param("us ", "us  us", MatchRule(any_space=True), 1, id="ends with white space"),
         pytest.param("a \n b", "a b", MatchRule(any_space=True), 1, id="more in the query"),
         pytest.param("us", "us", MatchRule(any_space=True), 1, id="no white space in the query"),
+        pytest.param(
+            "let us",
+            "let \u2003us (let\n us outlet  us let  user",
+            MatchRule(whole_words=True, any_space=True),
+            2,
+            id="whole words around any white space",
+        ),
         pytest.param("a$", "a\n", MatchRule(is_regex=True), 0, id="the end is that of the text"),
         pytest.param("(?m)a$", "a\nba", MatchRule(is_regex=True), 2, id="the ends of lines"),
         pytest.param("a.b", "a\nb", MatchRule(is_regex=True), 0, id="a dot is no line break"),
