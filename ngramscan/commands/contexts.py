@@ -97,7 +97,7 @@ def contexts(
         ),
         failures=failures + _describe_lost(results),
         print_table=partial(
-            tables.print_contexts, results, pattern_options.seed, pattern_options.match_rule
+            tables.print_contexts, results, pattern_options.seed, pattern_options.match_rule.notes
         ),
         is_silent=not results,
         sizes=sizes,

@@ -9,7 +9,6 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.matching.rules import MatchRule
 from ngramscan.messages import counted
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.prevalence.metadata import read_metadata
@@ -19,14 +18,14 @@ _GAP = "  "
 
 
 def print_contexts(
-    results: Sequence[ContextsResult], seed: int, rule: MatchRule, console: Console
+    results: Sequence[ContextsResult], seed: int, rule_notes: Sequence[str], console: Console
 ) -> None:
     """Print the drawn occurrences, with less text around them in a narrow terminal.
 
-    The heading of each text names the rule by which it was looked for.
+    The heading of each text has the notes on the rule by which it was looked for.
     """
     for result in results:
-        console.print(Text(_headline(result, seed, rule), style="bold"), soft_wrap=True)
+        console.print(Text(_headline(result, seed, rule_notes), style="bold"), soft_wrap=True)
         if result.rows:
             _print_lines(console, result.rows)
         console.print()
@@ -54,12 +53,12 @@ def _print_lines(console: Console, rows: Sequence[ContextRow]) -> None:
         console.print(line)
 
 
-def _headline(result: ContextsResult, seed: int, rule: MatchRule) -> str:
+def _headline(result: ContextsResult, seed: int, rule_notes: Sequence[str]) -> str:
     n, total = len(result.rows), result.occurrences
     selection = f"{n:,} drawn at random, seed {seed}" if n < total else "all"
     parts = [result.index, _quoted(result.text)]
-    if not rule.is_exact:
-        parts.append(", ".join(rule.notes))
+    if rule_notes:
+        parts.append(", ".join(rule_notes))
     parts.append(f"{counted(total, 'occurrence')}, {selection}")
     return " · ".join(parts)
 
@@ -70,8 +69,8 @@ def _quoted(text: str) -> str:
     Backslashes are those that one types.
     """
     mark = '"' if "'" in text else "'"
-    shown = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-    return f"{mark}{''.join(shown)}{mark}"
+    characters = (c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return f"{mark}{''.join(characters)}{mark}"
 
 
 def _end_of(text: str, width: int) -> str:

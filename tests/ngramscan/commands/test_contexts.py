@@ -9,7 +9,6 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from ngramscan.matching.rules import MatchRule
 from ngramscan.prevalence.contexts import ContextRow, ContextsResult
 from ngramscan.reporting.tables import print_contexts
 from tests.support.command import invoke
@@ -27,7 +26,7 @@ def lines(width: int, rows: list[ContextRow] = ROWS, color: bool = False) -> lis
     file = io.StringIO()
     console = Console(file=file, width=width, force_terminal=color, markup=False, highlight=False)
     results = [ContextsResult("x", "key", 300 * len(rows), rows, [])]
-    print_contexts(results, 7, MatchRule(), console)
+    print_contexts(results, 7, [], console)
     return file.getvalue().splitlines()
 
 
