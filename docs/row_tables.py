@@ -64,7 +64,6 @@ ROW_TYPES = (
     RowType("ngramscan", "patterns show", "commands/patterns.py", "PatternRow"),
     RowType("ngramscan", "journal info, journal clear", "journal.py", "JournalRow"),
     RowType("ngramscan", "index list", "indexes/catalog.py", "IndexRow"),
-    RowType("ngramscan", "index list, token-level indexes", "indexes/catalog.py", "TokenIndexRow"),
     RowType("ngramscan", "index info", "indexes/sizes.py", "IndexInfo"),
     RowType("ngramscan", "index build", "index_files/fm9/build.py", "BuildRow"),
     RowType(

@@ -15,7 +15,7 @@ from ngramscan.errors import InputError, needs_extra
 from ngramscan.index_files.fm9.folders import planned_shards, shard_folders
 from ngramscan.index_files.fm9.manifest import MANIFEST
 from ngramscan.indexes.base import Index, QueryFailure
-from ngramscan.indexes.catalog import IndexRow, TokenIndexRow, byte_indexes, token_indexes
+from ngramscan.indexes.catalog import IndexRow, all_indexes, byte_indexes, token_indexes
 from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, ReadingOptions, parse_size
@@ -25,7 +25,6 @@ from ngramscan.messages import OptionUse
 from ngramscan.prevalence.failures import with_offline_hint
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import Option, Result, Shared, command
-from ngramscan.reporting.rows import together
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -36,26 +35,21 @@ _DEEP_FINDS_TOKENS = f"{_DEEP}of tokens, pointers and metadata outside of the sa
 
 
 @command
-def index_list() -> Result[IndexRow] | Result[TokenIndexRow]:
+def index_list() -> Result[IndexRow]:
     """List the hosted indexes: names, and sizes in documents and in bytes or tokens of text.
 
     Examples
     --------
     $ ngramscan index list --format csv
     """
-    tables: dict[type, Sequence[Any]] = {
-        IndexRow: byte_indexes(),
-        TokenIndexRow: token_indexes(),
-    }
 
     def print_both(console: Console) -> None:
         from ngramscan.reporting.layout import print_rows  # slow to import
 
-        for row_type, rows in tables.items():
-            print_rows(console, list(rows), row_type)
+        for rows in (byte_indexes(), token_indexes()):
+            print_rows(console, rows, IndexRow)
 
-    every = [row for rows in tables.values() for row in rows]
-    return Result(*together(every, [*tables]), print_table=print_both)
+    return Result(all_indexes(), IndexRow, print_table=print_both)
 
 
 @command

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, Generic, Literal, TypeVar
+from typing import Literal
 
 from ngramscan.errors import nearest
 
@@ -20,19 +20,32 @@ ApiProtocol = Literal["infini-gram-mini", "infini-gram"]
 """How a service is asked: for strings of bytes, or for n-grams of tokens."""
 TOKEN_PREFIX = "infini-gram:"
 """How specs of indexes begin that are asked for tokens."""
+_LLAMA, _TRAINING, _CURATED = "Llama-2", "all training data of a model", "curated"
 
 
 @dataclass(frozen=True, slots=True)
 class IndexRow:
-    """One index of a public service over bytes, as documented."""
+    """One index of a public service, as documented."""
 
     name: str
+    """Its name in `--index`: for tokens, `infini-gram:` and the name that the service knows."""
     alias: str
     corpus: str
     kind: str
+    unit: str
+    """`bytes` or `tokens`: whether strings of bytes are asked for, or n-grams of tokens."""
     documents: int
-    bytes: int
-    """Bytes of text, in UTF-8."""
+    bytes: int | None = None
+    """Bytes of text, in UTF-8; null: not documented, as for indexes over tokens."""
+    tokens: int | None = None
+    """Tokens of text, without separators; null: an index over bytes."""
+    tokenizer: str | None = None
+    """Null: an index over bytes."""
+
+    @property
+    def service_name(self) -> str:
+        """Its name in requests."""
+        return self.name.removeprefix(TOKEN_PREFIX)
 
     @property
     def is_crawl_snapshot(self) -> bool:
@@ -51,30 +64,7 @@ class IndexRow:
 
 
 @dataclass(frozen=True, slots=True)
-class TokenIndexRow:
-    """One index of a public service over tokens, as documented."""
-
-    name: str
-    """`infini-gram:` and the service's name."""
-    alias: str
-    corpus: str
-    kind: str
-    documents: int
-    tokens: int
-    """Tokens of text, without separators."""
-    tokenizer: str
-
-    @property
-    def service_name(self) -> str:
-        """Its name in requests."""
-        return self.name.removeprefix(TOKEN_PREFIX)
-
-
-Row = TypeVar("Row", IndexRow, TokenIndexRow)
-
-
-@dataclass(frozen=True, slots=True)
-class HostedService(Generic[Row]):
+class HostedService:
     """A public service, which answers questions about some large indexes."""
 
     name: str
@@ -84,7 +74,7 @@ class HostedService(Generic[Row]):
     """Requests per second, the default of `--rate`: it answers 403 to those who ask faster."""
     longest_context: int
     """Bytes on each side of an occurrence that it shows at most."""
-    indexes: tuple[Row, ...]
+    indexes: tuple[IndexRow, ...]
 
 
 def _crawl(week: str, documents: int, size_bytes: int) -> IndexRow:
@@ -93,13 +83,26 @@ def _crawl(week: str, documents: int, size_bytes: int) -> IndexRow:
         alias=f"cc-{week}",
         corpus=f"Common Crawl {week}",
         kind="raw web snapshot",
+        unit="bytes",
+        documents=documents,
+        bytes=size_bytes,
+    )
+
+
+def _curated(name: str, alias: str, corpus: str, documents: int, size_bytes: int) -> IndexRow:
+    return IndexRow(
+        name=name,
+        alias=alias,
+        corpus=corpus,
+        kind=_CURATED,
+        unit="bytes",
         documents=documents,
         bytes=size_bytes,
     )
 
 
 PAPER = (
-    IndexRow("v2_dclm_all", "dclm", "DCLM-baseline", "curated", 2948096911, 16666308904212),
+    _curated("v2_dclm_all", "dclm", "DCLM-baseline", 2948096911, 16666308904212),
     _crawl("2025-05", 3031278337, 9078722426438),
     _crawl("2025-08", 2679706056, 8163085167146),
     _crawl("2025-13", 2740844187, 10392880591539),
@@ -118,25 +121,22 @@ INFINI_GRAM_MINI = HostedService(
     longest_context=10_000,
     indexes=(
         *PAPER,
-        IndexRow(
-            "v2_piletrain", "piletrain", "Pile, training", "curated", 210607728, 1307910802542
-        ),
-        IndexRow("v2_pileval", "pileval", "Pile, validation", "curated", 214670, 1344908273),
+        _curated("v2_piletrain", "piletrain", "Pile, training", 210607728, 1307910802542),
+        _curated("v2_pileval", "pileval", "Pile, validation", 214670, 1344908273),
     ),
 )
 
-_LLAMA, _TRAINING, _CURATED = "Llama-2", "all training data of a model", "curated"
 
-
-def _row(
+def _tokens(
     name: str, alias: str, corpus: str, kind: str, sizes: tuple[int, int], tokenizer: str = _LLAMA
-) -> TokenIndexRow:
+) -> IndexRow:
     documents, with_separators = sizes
-    return TokenIndexRow(
+    return IndexRow(
         name=TOKEN_PREFIX + name,
         alias=TOKEN_PREFIX + alias,
         corpus=corpus,
         kind=kind,
+        unit="tokens",
         documents=documents,
         tokens=with_separators - documents,
         tokenizer=tokenizer,
@@ -144,27 +144,66 @@ def _row(
 
 
 _TOKEN_INDEXES = (
-    _row("v4_olmo-2-0325-32b-instruct_llama", "olmo-2-32b", "OLMo 2 32B Instruct", _TRAINING,
-         (3163901920, 4610629088477)),
-    _row("v4_olmo-2-1124-13b-instruct_llama", "olmo-2-13b", "OLMo 2 13B Instruct", _TRAINING,
-         (3163974994, 4610749614285)),
-    _row("v4_olmoe-0125-1b-7b-instruct_llama", "olmoe", "OLMoE 1B-7B Instruct", _TRAINING,
-         (3163953717, 4610737979121)),
-    _row("v4_olmo-mix-1124_llama", "olmo-mix", "OLMo-mix-1124", _CURATED,
-         (3081440534, 4575475702047)),
-    _row("v4_dclm-baseline_llama", "dclm", "DCLM-baseline", _CURATED, (2948096911, 4341627197578)),
-    _row("v4_dolma-v1_7_llama", "dolma-v1_7", "Dolma 1.7", _CURATED, (3403336408, 2604642372173)),
-    _row("v4_rpj_llama_s4", "rpj", "RedPajama", _CURATED, (931361530, 1385942948192)),
-    _row("v4_piletrain_llama", "piletrain", "Pile, training", _CURATED, (210607728, 383299322520)),
-    _row("v4_c4train_llama", "c4train", "C4, training", _CURATED, (364868892, 198079554945)),
-    _row("v4_dolma-v1_6-sample_llama", "dolma-v1_6-sample", "Dolma 1.6, sample", _CURATED,
-         (13095416, 9178218956)),
-    _row("v4_dolmasample_olmo", "dolmasample", "Dolma 1.6, sample", _CURATED,
-         (13095416, 8039098124), "OLMo"),
-    _row("v4_pileval_llama", "pileval", "Pile, validation", _CURATED, (214670, 393769120)),
-    _row("v4_pileval_gpt2", "pileval-gpt2", "Pile, validation", _CURATED, (214670, 383326404),
-         "GPT-2"),
-)  # fmt: skip
+    _tokens(
+        "v4_olmo-2-0325-32b-instruct_llama",
+        "olmo-2-32b",
+        "OLMo 2 32B Instruct",
+        _TRAINING,
+        (3163901920, 4610629088477),
+    ),
+    _tokens(
+        "v4_olmo-2-1124-13b-instruct_llama",
+        "olmo-2-13b",
+        "OLMo 2 13B Instruct",
+        _TRAINING,
+        (3163974994, 4610749614285),
+    ),
+    _tokens(
+        "v4_olmoe-0125-1b-7b-instruct_llama",
+        "olmoe",
+        "OLMoE 1B-7B Instruct",
+        _TRAINING,
+        (3163953717, 4610737979121),
+    ),
+    _tokens(
+        "v4_olmo-mix-1124_llama", "olmo-mix", "OLMo-mix-1124", _CURATED, (3081440534, 4575475702047)
+    ),
+    _tokens(
+        "v4_dclm-baseline_llama", "dclm", "DCLM-baseline", _CURATED, (2948096911, 4341627197578)
+    ),
+    _tokens(
+        "v4_dolma-v1_7_llama", "dolma-v1_7", "Dolma 1.7", _CURATED, (3403336408, 2604642372173)
+    ),
+    _tokens("v4_rpj_llama_s4", "rpj", "RedPajama", _CURATED, (931361530, 1385942948192)),
+    _tokens(
+        "v4_piletrain_llama", "piletrain", "Pile, training", _CURATED, (210607728, 383299322520)
+    ),
+    _tokens("v4_c4train_llama", "c4train", "C4, training", _CURATED, (364868892, 198079554945)),
+    _tokens(
+        "v4_dolma-v1_6-sample_llama",
+        "dolma-v1_6-sample",
+        "Dolma 1.6, sample",
+        _CURATED,
+        (13095416, 9178218956),
+    ),
+    _tokens(
+        "v4_dolmasample_olmo",
+        "dolmasample",
+        "Dolma 1.6, sample",
+        _CURATED,
+        (13095416, 8039098124),
+        "OLMo",
+    ),
+    _tokens("v4_pileval_llama", "pileval", "Pile, validation", _CURATED, (214670, 393769120)),
+    _tokens(
+        "v4_pileval_gpt2",
+        "pileval-gpt2",
+        "Pile, validation",
+        _CURATED,
+        (214670, 383326404),
+        "GPT-2",
+    ),
+)
 
 INFINI_GRAM = HostedService(
     name="infini-gram",
@@ -175,29 +214,32 @@ INFINI_GRAM = HostedService(
     indexes=_TOKEN_INDEXES,
 )
 
-SERVICES: tuple[HostedService[Any], ...] = (INFINI_GRAM_MINI, INFINI_GRAM)
+SERVICES: tuple[HostedService, ...] = (INFINI_GRAM_MINI, INFINI_GRAM)
 
 
-def service_at(url: str) -> HostedService[Any] | None:
+def service_at(url: str) -> HostedService | None:
     """Return the public service that has an address, if any."""
     return next((service for service in SERVICES if service.url == url), None)
 
 
-def service_of(row: IndexRow | TokenIndexRow) -> HostedService[Any]:
+def service_of(row: IndexRow) -> HostedService:
     """Return the service that has an index."""
     return next(service for service in SERVICES if row in service.indexes)
 
 
+def all_indexes() -> list[IndexRow]:
+    """Return the indexes of all services."""
+    return [row for service in SERVICES for row in service.indexes]
+
+
 def byte_indexes() -> list[IndexRow]:
     """Return the indexes over bytes of all services."""
-    rows = [row for service in SERVICES for row in service.indexes]
-    return [row for row in rows if isinstance(row, IndexRow)]
+    return [row for row in all_indexes() if row.unit == "bytes"]
 
 
-def token_indexes() -> list[TokenIndexRow]:
+def token_indexes() -> list[IndexRow]:
     """Return the indexes over tokens of all services."""
-    rows = [row for service in SERVICES for row in service.indexes]
-    return [row for row in rows if isinstance(row, TokenIndexRow)]
+    return [row for row in all_indexes() if row.unit == "tokens"]
 
 
 def find_hosted(name: str) -> IndexRow | None:
@@ -210,7 +252,7 @@ def find_hosted(name: str) -> IndexRow | None:
     return None
 
 
-def find_token_index(name: str) -> TokenIndexRow | None:
+def find_token_index(name: str) -> IndexRow | None:
     """Return the index over tokens with this name or alias, in any case."""
     searched = TOKEN_PREFIX + name.lower()
     return next((row for row in token_indexes() if searched in {row.name.lower(), row.alias}), None)

@@ -10,8 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import asdict, dataclass, fields, make_dataclass, replace
-from functools import cache
+from dataclasses import asdict, dataclass, fields, replace
 from hashlib import sha256
 from pathlib import Path
 from types import NoneType
@@ -98,28 +97,6 @@ def order_rows(rows: Iterable[Any], column: str) -> list[Any]:
 
 def _sortable(value: object) -> tuple[bool, Any]:
     return (False, value) if isinstance(value, int | float) else (True, str(value))
-
-
-def together(rows: Sequence[Any], types: Sequence[type]) -> tuple[Sequence[Any], type[Any]]:
-    """Return rows of several types as rows of one, which has the columns of all types.
-
-    A row has null in the columns that its own type lacks. Rows of a single type stay as they are.
-    """
-    if len(types) == 1:
-        return rows, types[0]
-    row_type = joined_type(tuple(types))
-    return [row_type(**record_of(row)) for row in rows], row_type
-
-
-@cache
-def joined_type(types: tuple[type, ...]) -> type[Any]:
-    """Return a row type with the columns of several."""
-    hints: dict[str, Any] = {}
-    for row_type in types:
-        for name, hint in get_type_hints(row_type, include_extras=True).items():
-            hints[name] = hints.get(name) | hint
-    columns = [(name, hint, None) for name, hint in hints.items()]
-    return make_dataclass("Row", columns, frozen=True, slots=True)
 
 
 def to_text(

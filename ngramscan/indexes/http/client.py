@@ -84,12 +84,12 @@ class ApiClient:
         self._futures: set[Future[Any]] = set()
         self._threads: list[threading.Thread] = []
 
-    def public(self, protocol: ApiProtocol) -> HostedService[Any] | None:
+    def public(self, protocol: ApiProtocol) -> HostedService | None:
         """Return the public service at the host, if it has this protocol."""
         service = service_at(self.url)
         return service if service and service.protocol == protocol else None
 
-    def planned_rate(self, usual: HostedService[Any]) -> float:
+    def planned_rate(self, usual: HostedService) -> float:
         """Return the requests per second of a plan: `--rate`, or the usual rate of the service."""
         return self.chosen_rate or (self.public(usual.protocol) or usual).rate
 

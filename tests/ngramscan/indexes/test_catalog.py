@@ -1,7 +1,5 @@
 """The catalog of public services, and of the indexes that they have."""
 
-from typing import Any
-
 import pytest
 
 from ngramscan.indexes import catalog
@@ -10,7 +8,6 @@ from ngramscan.indexes.catalog import (
     SERVICES,
     HostedService,
     IndexRow,
-    TokenIndexRow,
     byte_indexes,
     find_hosted,
     find_token_index,
@@ -23,21 +20,21 @@ from tests.support.places import ROOT
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
-def test_a_service_is_found_by_its_address_and_its_indexes(service: HostedService[Any]) -> None:
+def test_a_service_is_found_by_its_address_and_its_indexes(service: HostedService) -> None:
     assert service_at(service.url) is service
     assert {service_of(row).name for row in service.indexes} == {service.name}
     assert service_at("http://127.0.0.1:9/") is None
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
-def test_the_pages_name_every_service_and_its_rate(service: HostedService[Any]) -> None:
+def test_the_pages_name_every_service_and_its_rate(service: HostedService) -> None:
     assert f"{service.rate:g} for {service.name}" in (ROOT / "docs/rows.md").read_text()
     assert f"{service.name} hosts" in (ROOT / "docs/indexes.md").read_text()
 
 
 @pytest.mark.parametrize("service", SERVICES, ids=lambda service: service.name)
 def test_every_service_shows_the_context_that_all_indexes_show(
-    service: HostedService[Any],
+    service: HostedService,
 ) -> None:
     assert service.longest_context >= COMMON_CONTEXT
 
@@ -72,9 +69,10 @@ def test_the_sizes_of_the_pile_are_those_that_the_service_documents() -> None:
 
 
 @pytest.mark.parametrize("row", token_indexes(), ids=lambda row: row.alias)
-def test_an_index_over_tokens_is_found_by_its_name_and_alias(row: TokenIndexRow) -> None:
+def test_an_index_over_tokens_is_found_by_its_name_and_alias(row: IndexRow) -> None:
     assert find_token_index(row.service_name.upper()) is row
     assert find_token_index(row.alias.removeprefix("infini-gram:")) is row
+    assert row.tokens
     assert row.tokens > row.documents
 
 
