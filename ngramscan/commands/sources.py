@@ -50,7 +50,7 @@ def sources(
     *patterns, index : see count
     by : str
         Field of the metadata, also a path as `metadata.source`; `url-host`: host of the URL,
-        `year`: of the date. What can't be read as these is `(unreadable)`.
+        `year`: of the date. Texts without a host or year count as `(unreadable)`.
     draws : int
         Number of occurrences drawn per pattern that is not counted.
     exact_up_to : int

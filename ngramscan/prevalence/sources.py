@@ -282,7 +282,8 @@ def _notes_on_files(share: Estimate, document_share: Estimate) -> Iterator[Note]
         yield _TOGETHER
     if share.note:
         yield Note(share.note, "query")
-    if document_share.note and document_share.note != share.note:
+    limits = (share.low is None, share.is_trusted)
+    if (document_share.low is None, document_share.is_trusted) != limits:
         yield Note(f"documents: {document_share.note}", "query")
 
 

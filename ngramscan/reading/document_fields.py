@@ -28,7 +28,7 @@ UNREADABLE = "(unreadable)"
 
 _CONTAINERS = ("metadata", "meta")
 _MAY_HOLD_OTHER_THINGS = ("source",)
-"""Fields that are read where they hold a URL, and are no unreadable URL otherwise."""
+"""Fields that often hold other texts than URLs: such a text is not an unreadable URL."""
 _MAY_LACK_SCHEME = ("url", "source_url", "WARC-Target-URI")
 """Fields in which `example.org/a` is a URL."""
 
@@ -131,13 +131,13 @@ def field_names_of(fields: Mapping[str, Any]) -> list[str]:
 
 
 def _first_readable(
-    fields: Mapping[str, Any], names: tuple[str, ...], read: Callable[[str, str], str]
+    fields: Mapping[str, Any], names: tuple[str, ...], read_text: Callable[[str, str], str]
 ) -> str | None:
-    """Return what `read` makes of the first value that it can read; None if there is no value."""
+    """Return what `read_text` makes of the first value it can read; None if there is no value."""
     value = None
     for name in names:
         for text in _values(fields, name):
-            if readable := read(text, name):
+            if readable := read_text(text, name):
                 return readable
             if name not in _MAY_HOLD_OTHER_THINGS:
                 value = UNREADABLE

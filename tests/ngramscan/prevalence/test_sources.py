@@ -249,8 +249,8 @@ def test_all_files_as_a_sample_are_exact(
     for row, exact_row in zip(rows, exact, strict=True):
         assert row.occurrence_share_low == row.occurrence_share_high == row.occurrence_share
         assert row.document_share_low == row.document_share_high == row.document_share
-        names = ("query", "value", "occurrences", "all_occurrences", "documents", "per_gigabyte")
-        names += ("occurrence_share", "document_share", "source_documents", "source_bytes")
+        names = ["query", "value", "occurrences", "all_occurrences", "documents", "per_gigabyte"]
+        names += ["occurrence_share", "document_share", "source_documents", "source_bytes"]
         assert [getattr(row, name) for name in names] == [
             pytest.approx(getattr(exact_row, name)) for name in names
         ]
@@ -313,7 +313,7 @@ def test_a_source_in_few_of_the_sampled_files_has_no_interval(
 
 
 def test_unreadable_urls_and_dates_are_a_group_of_their_own(tmp_path: Path) -> None:
-    fields = [
+    fields: list[Document] = [
         {"url": "http://[1/", "date": "soon"},
         {"url": "https://B\u00fccher.example:80/", "date": "Mon, 1 May 2023 20:19:12 +1000"},
         {"url": "xn--bcher-kva.example/a", "date": 1588888888},
