@@ -58,7 +58,8 @@ from ngramscan.statistics.estimates import Estimate, fields_of
 
 MISSING = "(none)"
 """The name of the documents without the field."""
-_TOGETHER = Note("the limits hold for all values of a phrase together", "general")
+TOGETHER = Note("the limits hold for all values of a phrase together", "general")
+"""In rows; the table says it with the level of the limits."""
 _HIDDEN = Note("documents: unknown, as parts of them are hidden", "query")
 
 
@@ -231,7 +232,7 @@ def _add_counted(
         raise _no_field(index.name, by, counts.field_names)
     result.notes[index.name] = list(counts.notes)
     if any(source.occurrence_shares for source in counts.sources):
-        result.notes[index.name].append(_TOGETHER)
+        result.notes[index.name].append(TOGETHER)
     for query in queries:
         number = texts.index(query.text)
         if number in counts.occurrences:
@@ -279,11 +280,14 @@ def _counted_rows(
 def _notes_on_files(share: Estimate, document_share: Estimate) -> Iterator[Note]:
     """Yield how the limits from a sample of files hold, or why there are none to rely on."""
     if share.low is not None and share.low != share.high:
-        yield _TOGETHER
+        yield TOGETHER
     if share.note:
         yield Note(share.note, "query")
-    limits = (share.low is None, share.is_trusted)
-    if (document_share.low is None, document_share.is_trusted) != limits:
+    is_told = (document_share.low is None, document_share.is_trusted) == (
+        share.low is None,
+        share.is_trusted,
+    )
+    if document_share.note and not is_told:
         yield Note(f"documents: {document_share.note}", "query")
 
 
@@ -417,7 +421,7 @@ def _located_rows(
     is_estimated = n_draws is not None and n_draws < occurrences
     rows = list[tuple[SourceRow, list[Note]]]()
     for share in looked_up.shares[query.text]:
-        notes = [_TOGETHER] if is_estimated else []
+        notes = [TOGETHER] if is_estimated else []
         if isinstance(located, TokenOccurrences):
             notes += notes_on_ngrams(located)
         if share.documents is None:

@@ -62,6 +62,8 @@ def _source(row: Row) -> str:
         return f"documents with an unreadable {name}"
     if row.get("is_missing"):
         return f"documents without a {name}"
+    if row["by"] == "year":
+        return f"the year {row['value']}"
     return f"the {name} {named(row['value'])}"
 
 

@@ -114,6 +114,7 @@ def test_draws_are_said_with_their_limits(corpus: str, tmp_path: Path) -> None:
     screen = " ".join(ran.stdout.split())
     assert "occurrences, 50 drawn at random, seed 3" in screen
     assert "95% limits, which hold for all values of a phrase together" in screen
+    assert "the limits hold for all values" not in screen
     same = invoke_ending(0, *given, "--seed", "3", "--format", "csv")
     assert {row["seed"] for row in same.rows} == {"3"}
     assert {row["level"] for row in same.rows} == {"0.95"}
@@ -196,7 +197,12 @@ def test_a_local_index_over_tokens() -> None:
     assert {row["unit"] for row in rows} == {"tokens"}
     assert sum(int(row["occurrences"]) for row in rows) == int(counted["occurrences"])
     assert sum(int(row["documents"]) for row in rows) == int(documents["documents"])
-    assert "token n-grams: a lower bound of the string's occurrences" in rows[0]["note"]
+    note = "token n-grams: a lower bound of the string's occurrences"
+    assert note in rows[0]["note"]
+    screen = " ".join(
+        invoke_ending(0, "sources", "-e", "self", *index, "--by", "id").stdout.split()
+    )
+    assert screen.count(note) == 1
 
 
 def test_figure_and_page(corpus: str, tmp_path: Path) -> None:

@@ -309,6 +309,23 @@ def test_a_source_in_few_of_the_sampled_files_has_no_interval(
     assert all("no interval: only 4 files were read" in row.note for row in few)
 
 
+def test_a_file_with_most_occurrences_makes_the_limits_of_occurrences_unreliable(
+    tmp_path: Path,
+) -> None:
+    for number in range(40):
+        times, padding = (300, "") if number == 7 else (3, "x" * 1000)
+        text = "aa " * (times + number % 3) + padding
+        lines = [
+            json.dumps({"text": text, "source": f"s{(number + n) % 2}"})
+            for n in range(8 + number % 3)
+        ]
+        (tmp_path / f"{number}.jsonl").write_text("\n".join(lines))
+    seeds = (sources(f"scan:{tmp_path}", sample_files=20, seed=seed).rows for seed in range(9))
+    notes = {row.note for rows in seeds for row in rows}
+    assert any("; unreliable interval: one file makes up " in note for note in notes)
+    assert not any(note.endswith(("documents: ", "; ")) for note in notes)
+
+
 # Fields that can't be read
 
 

@@ -47,6 +47,11 @@ DRAWN = {
             id="without a value",
         ),
         pytest.param(
+            [found("2020", 0.6, by="year")],
+            ["60.0% of the occurrences of “a b” in d are from the year 2020."],
+            id="a year without quotes",
+        ),
+        pytest.param(
             [found("(unreadable)", 0.6, is_unreadable=True, by="url-host")],
             ["60.0% of the occurrences of “a b” in d are from documents with an unreadable host."],
             id="unreadable",
