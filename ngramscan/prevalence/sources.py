@@ -58,7 +58,7 @@ from ngramscan.statistics.estimates import Estimate, fields_of
 
 MISSING = "(none)"
 """The name of the documents without the field."""
-TOGETHER = Note("the limits hold for all values of a phrase together", "general")
+_TOGETHER = Note("the limits hold for all values of a phrase together", "query")
 """In rows; the table says it with the level of the limits."""
 _HIDDEN = Note("documents: unknown, as parts of them are hidden", "query")
 
@@ -231,8 +231,6 @@ def _add_counted(
     if all(source.value is None for source in counts.sources):
         raise _no_field(index.name, by, counts.field_names)
     result.notes[index.name] = list(counts.notes)
-    if any(source.occurrence_shares for source in counts.sources):
-        result.notes[index.name].append(TOGETHER)
     for query in queries:
         number = texts.index(query.text)
         if number in counts.occurrences:
@@ -280,7 +278,7 @@ def _counted_rows(
 def _notes_on_files(share: Estimate, document_share: Estimate) -> Iterator[Note]:
     """Yield how the limits from a sample of files hold, or why there are none to rely on."""
     if share.low is not None and share.low != share.high:
-        yield TOGETHER
+        yield _TOGETHER
     if share.note:
         yield Note(share.note, "query")
     is_told = (document_share.low is None, document_share.is_trusted) == (
@@ -421,7 +419,7 @@ def _located_rows(
     is_estimated = n_draws is not None and n_draws < occurrences
     rows = list[tuple[SourceRow, list[Note]]]()
     for share in looked_up.shares[query.text]:
-        notes = [TOGETHER] if is_estimated else []
+        notes = [_TOGETHER] if is_estimated else []
         if isinstance(located, TokenOccurrences):
             notes += notes_on_ngrams(located)
         if share.documents is None:

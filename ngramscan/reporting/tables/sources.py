@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from ngramscan.messages import counted
-from ngramscan.prevalence.sources import TOGETHER, SourceRow, SourcesResult, describe_limits
+from ngramscan.prevalence.sources import SourceRow, SourcesResult, describe_limits
 from ngramscan.reporting.layout import (
     UNKNOWN,
     Layout,
@@ -36,12 +36,7 @@ def print_sources(result: SourcesResult, top: int | None, console: Console) -> N
     for rows in shown_tables:
         _print_table(rows, top, console)
     lines = [
-        *parts.describe_shared_notes(
-            {
-                index: [note for note in notes if note != TOGETHER]
-                for index, notes in result.notes.items()
-            }
-        ),
+        *parts.describe_shared_notes(result.notes),
         *describe_limits([row for rows in shown_tables for row in rows]),
     ]
     if more := len(tables) - len(shown_tables):

@@ -256,7 +256,7 @@ def test_all_files_as_a_sample_are_exact(
         ]
 
 
-def test_a_sample_of_files_gives_the_totals_of_count_and_limits_that_hold_the_truth(
+def test_a_sample_gives_the_totals_of_count_and_limits_that_hold(
     files_of_documents: tuple[Path, list[Document]],
 ) -> None:
     folder, documents = files_of_documents
@@ -309,7 +309,7 @@ def test_a_source_in_few_of_the_sampled_files_has_no_interval(
     assert all("no interval: only 4 files were read" in row.note for row in few)
 
 
-def test_a_file_with_most_occurrences_makes_the_limits_of_occurrences_unreliable(
+def test_a_file_with_most_occurrences_makes_limits_unreliable(
     tmp_path: Path,
 ) -> None:
     for number in range(40):
