@@ -41,16 +41,16 @@ def sources(
     r"""Show from which sources the occurrences of texts come.
 
     Sources are the values of a field in the metadata of documents. Corpora that are read (scan:,
-    python) are counted exactly, with the size of each source, and so are local indexes (fm9:DIR)
-    up to --exact-up-to occurrences of a pattern. Elsewhere, some occurrences are drawn at random.
-    PATTERNS are those of count.
+    python) are counted exactly, with the size of each source, or estimated from --sample-files.
+    Local indexes (fm9:DIR, tokens:DIR) are exact up to --exact-up-to occurrences of a pattern.
+    Elsewhere, some occurrences are drawn at random. PATTERNS are those of count.
 
     Parameters
     ----------
     *patterns, index : see count
     by : str
         Field of the metadata, also a path as `metadata.source`; `url-host`: host of the URL,
-        `year`: of the date.
+        `year`: of the date. Texts without a host or year count as `(unreadable)`.
     draws : int
         Number of occurrences drawn per pattern that is not counted.
     exact_up_to : int

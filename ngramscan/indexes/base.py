@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
@@ -192,6 +192,11 @@ class SourceCount:
     """By the number of a query, of those that occur."""
     documents_with_query: dict[int, int]
     """Documents with at least one occurrence, of the same queries."""
+    occurrence_shares: dict[int, Estimate] = field(default_factory=dict)
+    """Shares of the occurrences, like those of the documents by the number of a query. They are
+    set where only a sample of files was read; all other numbers are then rounded estimates. The
+    limits of all sources of a query hold together."""
+    document_shares: dict[int, Estimate] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +204,8 @@ class SourceCounts:
     """The counts of an index that reads its documents, by source."""
 
     sources: list[SourceCount]
+    occurrences: dict[int, int]
+    """In all sources, by the number of a query, of those that occur."""
     field_names: list[str]
     """Fields that the metadata have, some of them if they are many."""
     notes: list[Note]

@@ -14,7 +14,7 @@ from ngramscan.prevalence.contexts import bytes_of
 from ngramscan.prevalence.count import collect_replies, forms_of, texts_asked
 from ngramscan.prevalence.draws import DocnormOptions
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
-from ngramscan.prevalence.sources import SourcesOptions, refuse_tokens
+from ngramscan.prevalence.sources import SourcesOptions, refuse_without_metadata
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions
 
@@ -93,9 +93,9 @@ def plan_sources(
     queries: Sequence[Query], indexes: Sequence[Index], options: SourcesOptions
 ) -> list[PlanRow]:
     """Return the cost of sources: a window per draw of each text that is not looked up whole."""
-    refuse_tokens(indexes)
+    refuse_without_metadata(indexes)
     texts, plan = list(dict.fromkeys(query.text for query in queries)), list[PlanRow]()
-    for index in indexes:
+    for index in _in_order_of_units(indexes):
         drawn_texts = texts
         if isinstance(index, ReadsMetadata):
             drawn_texts = _drawn_texts(index, texts, options.docnorm)

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from ngramscan.prevalence.draws import DocumentShare
 from ngramscan.prevalence.estimators import is_without_replacement, mean_share
-from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate, level_of_each
 from ngramscan.statistics.proportions import clopper_pearson, finite_share
 
 LEVEL = 0.95
@@ -108,16 +108,16 @@ def estimate_source_shares(
     if len(draws) >= occurrences:
         return exact_source_shares(draws)
     values = _values(draws)
-    level_of_each = 1 - (1 - level) / len(values)
+    level_of_value = level_of_each(level, len(values))
     shares = list[SourceShare]()
     for value in values:
         is_in_source = np.array([draw.value == value for draw in draws])
-        by_document = _document_share(draws, is_in_source, occurrences, level_of_each)
+        by_document = _document_share(draws, is_in_source, occurrences, level_of_value)
         share, number = by_document if by_document else (None, None)
         shares.append(
             SourceShare(
                 value,
-                occurrences=_occurrence_share(is_in_source, occurrences, level_of_each),
+                occurrences=_occurrence_share(is_in_source, occurrences, level_of_value),
                 documents=share,
                 documents_with_query=number,
             )
@@ -148,12 +148,12 @@ def _document_share(
     lowest, highest, by_first = np.array(known_shares, dtype=np.float64).T
     if not np.array_equal(lowest, highest):
         return None
-    level_of_each = (1 + level) / 2
+    level_of_both = level_of_each(level, 2)
     inside, outside = (
         mean_share(
             np.where(is_counted, lowest, 0.0),
             occurrences,
-            level_of_each,
+            level_of_both,
             by_first=by_first.astype(bool),
         )[0]
         for is_counted in (is_in_source, ~is_in_source)

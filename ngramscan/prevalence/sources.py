@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,14 @@ from ngramscan.indexes.base import (
     Index,
     IndexSize,
     Locates,
-    Occurrences,
     QueryFailure,
     ReadsMetadata,
-    SourceCount,
+    SourceCounts,
 )
+from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
 from ngramscan.messages import OptionUse
 from ngramscan.patterns.model import Query
-from ngramscan.prevalence.count import collect_replies, shared_notes
+from ngramscan.prevalence.count import collect_replies, notes_on_ngrams, shared_notes
 from ngramscan.prevalence.draws import (
     DRAWS,
     EXACT_UP_TO,
@@ -45,13 +46,20 @@ from ngramscan.prevalence.source_shares import (
     exact_share,
     exact_source_shares,
 )
-from ngramscan.reading.document_fields import field_names_of, source_value
+from ngramscan.reading.document_fields import (
+    UNREADABLE,
+    URL_HOST,
+    YEAR,
+    field_names_of,
+    source_value,
+)
 from ngramscan.rows import Label, Note, Plot, Share, join_notes, row_kind
 from ngramscan.statistics.estimates import Estimate, fields_of
 
 MISSING = "(none)"
 """The name of the documents without the field."""
-_TOGETHER = Note("the limits hold for all values of a phrase together", "general")
+_TOGETHER = Note("the limits hold for all values of a phrase together", "query")
+"""In rows; the table says it with the level of the limits."""
 _HIDDEN = Note("documents: unknown, as parts of them are hidden", "query")
 
 
@@ -80,7 +88,7 @@ class SourceRow:
 
     index: Label
     unit: Label
-    """`bytes`: occurrences of the string."""
+    """`bytes`: occurrences of the string; `tokens`: those of its n-grams of tokens."""
     method: Label | None
     """None, like the next two: a literal that was given alone, outside a pattern set."""
     tier: Label | None
@@ -91,19 +99,23 @@ class SourceRow:
     by: Label
     """The field of the metadata that names the source, `url-host` or `year`."""
     value: Label
-    """The source; `(none)`: documents without the field."""
+    """The source; `(none)`: documents without the field; `(unreadable)`: their URL has no host, or
+    their date no year."""
     is_missing: bool
     """The documents have no such field, or an empty one."""
+    is_unreadable: bool = False
+    """The field holds something, but no host or year."""
     occurrences: int
-    """In the documents of the source; from draws, the rounded estimate."""
+    """In the documents of the source; from draws or a sample of files, the rounded estimate."""
     all_occurrences: int
-    """In the whole index."""
+    """In the whole index; from a sample of files, the rounded estimate."""
     documents: int | None
     """Documents of the source with the query; None: they depend on hidden parts of documents."""
     occurrence_share: Share
     """Among the occurrences in the whole index."""
     occurrence_share_low: Share | None
-    """Limits, like those of the documents; None: the share is exact."""
+    """Limits, like those of the documents; None: the share is exact, or too few files have the
+    source or others, as `note` says."""
     occurrence_share_high: Share | None
     document_share: Share | None
     """Among the documents with the query in the whole index; None where `documents` is."""
@@ -116,9 +128,10 @@ class SourceRow:
     per_gigabyte: float | None = None
     """Occurrences per gigabyte (10⁹ bytes) of the source's text."""
     draws: int | None = None
-    """Occurrences of the query that were drawn, in all sources; None: all were looked up."""
+    """Occurrences of the query that were drawn, in all sources; None: all were looked up, or all
+    in a sample of files."""
     estimated: bool = False
-    """From draws: the numbers are rounded estimates."""
+    """From draws or a sample of files: the numbers are rounded estimates."""
     level: float | None = None
     """Confidence level of the limits of all values together; None: the shares are exact."""
     seed: int | None = None
@@ -159,19 +172,19 @@ def run_sources(
 ) -> SourcesResult:
     """Count or estimate the occurrences and documents of some queries by source, in each index.
 
-    Queries that fail are in `missing`. An InputError says that no document of an index has the
-    field, and which fields there are.
+    Indexes over tokens come last. Queries that fail are in `missing`. An InputError says that no
+    document of an index has the field, and which fields there are.
     """
-    refuse_tokens(indexes)
+    refuse_without_metadata(indexes)
     texts = list(dict.fromkeys(query.text for query in queries))
     # All services are asked at the same time; corpora are read one after the other.
-    lookups = {
-        index.name: index.find(texts) for index in indexes if not isinstance(index, CountsBySource)
-    }
+    ordered = sorted(indexes, key=attrgetter("unit"))
+    placed = [index for index in ordered if not isinstance(index, CountsBySource)]
+    lookups = {index.name: stream for index, stream in _start_lookups(texts, placed)}
     result = SourcesResult()
-    for index in indexes:
+    for index in ordered:
         if isinstance(index, CountsBySource):
-            _add_counted(result, index, queries, options.by)
+            _add_counted(result, index, queries, options)
         else:
             located, errors = collect_replies(lookups[index.name], texts)
             result.missing.extend(
@@ -182,18 +195,31 @@ def run_sources(
     return result
 
 
-def refuse_tokens(indexes: Sequence[Index]) -> None:
-    """Raise an InputError for a token-level index: its n-grams are not all occurrences."""
+def _start_lookups(
+    texts: Sequence[str], indexes: Sequence[Index]
+) -> list[tuple[Index, Iterator[Any]]]:
+    """Start to look up some texts in each index; an index over tokens finds their n-grams."""
+    return [
+        (index, index.lookups(texts) if is_token_level(index) else index.find(texts))
+        for index in indexes
+    ]
+
+
+def refuse_without_metadata(indexes: Sequence[Index]) -> None:
+    """Raise an InputError for an index over tokens that does not show metadata of documents."""
     for index in indexes:
-        if index.unit == "tokens":
-            problem = "it finds n-grams of tokens, not all occurrences; give a byte-level index"
+        if index.unit == "tokens" and not isinstance(index, ReadsMetadata):
+            problem = "a hosted index over tokens shows no metadata; give a folder, tokens:DIR"
             raise InputError(OptionUse("index", index.name), problem)
 
 
 # An index that reads its documents
 
 
-def _add_counted(result: SourcesResult, index: Any, queries: Sequence[Query], by: str) -> None:
+def _add_counted(
+    result: SourcesResult, index: Any, queries: Sequence[Query], options: SourcesOptions
+) -> None:
+    by = options.by
     texts = list(dict.fromkeys(query.text for query in queries))
     try:
         counts = index.source_counts(texts, by)
@@ -207,44 +233,60 @@ def _add_counted(result: SourcesResult, index: Any, queries: Sequence[Query], by
     result.notes[index.name] = list(counts.notes)
     for query in queries:
         number = texts.index(query.text)
-        sources = [source for source in counts.sources if number in source.occurrences]
-        if sources:
-            result.rows.extend(_counted_rows(index.name, query, number, sources, by, counts.notes))
+        if number in counts.occurrences:
+            result.rows.extend(_counted_rows(index.name, query, number, counts, options))
         else:
             result.absent.append((index.name, query.text))
 
 
 def _counted_rows(
-    index: str,
-    query: Query,
-    number: int,
-    sources: Sequence[SourceCount],
-    by: str,
-    notes: Sequence[Note],
+    index: str, query: Query, number: int, counts: SourceCounts, options: SourcesOptions
 ) -> list[SourceRow]:
     """Return the rows of the sources in which a query occurs."""
-    occurrences = sum(source.occurrences[number] for source in sources)
+    sources = [source for source in counts.sources if number in source.occurrences]
     documents = sum(source.documents_with_query[number] for source in sources)
-    rows = [
-        SourceRow(
+    rows = list[SourceRow]()
+    for source in sources:
+        occurrences = source.occurrences[number]
+        in_documents = source.documents_with_query[number]
+        is_estimated = number in source.occurrence_shares
+        if is_estimated:
+            share = source.occurrence_shares[number]
+            document_share = source.document_shares[number]
+        else:
+            share = exact_share(occurrences, counts.occurrences[number])
+            document_share = exact_share(in_documents, documents)
+        row = SourceRow(
             index=index,
-            **_names_of(query, by, source.value),
-            occurrences=source.occurrences[number],
-            all_occurrences=occurrences,
-            documents=source.documents_with_query[number],
-            **_shares_of(
-                exact_share(source.occurrences[number], occurrences),
-                exact_share(source.documents_with_query[number], documents),
-                is_exact=True,
-            ),
+            unit="bytes",
+            **_names_of(query, options.by, source.value),
+            occurrences=occurrences,
+            all_occurrences=counts.occurrences[number],
+            documents=in_documents,
+            **_shares_of(share, document_share, is_exact=not is_estimated),
             source_documents=source.documents,
             source_bytes=source.bytes,
-            per_gigabyte=source.occurrences[number] / source.bytes * 1e9,
-            note=join_notes(notes),
+            per_gigabyte=occurrences / source.bytes * 1e9 if source.bytes else None,
+            estimated=is_estimated,
+            seed=options.seed if is_estimated else None,
+            note=join_notes([*counts.notes, *_notes_on_files(share, document_share)]),
         )
-        for source in sources
-    ]
+        rows.append(row)
     return sorted(rows, key=_by_occurrences)
+
+
+def _notes_on_files(share: Estimate, document_share: Estimate) -> Iterator[Note]:
+    """Yield how the limits from a sample of files hold, or why there are none to rely on."""
+    if share.low is not None and share.low != share.high:
+        yield _TOGETHER
+    if share.note:
+        yield Note(share.note, "query")
+    is_told = (document_share.low is None, document_share.is_trusted) == (
+        share.low is None,
+        share.is_trusted,
+    )
+    if document_share.note and not is_told:
+        yield Note(f"documents: {document_share.note}", "query")
 
 
 # An index whose occurrences are looked up, all of them or draws
@@ -267,7 +309,7 @@ def _add_located(
     result: SourcesResult,
     index: Index,
     queries: Sequence[Query],
-    located: Mapping[str, Occurrences],
+    located: Mapping[str, LocatedQuery],
     options: SourcesOptions,
 ) -> None:
     looked_up = _look_up(index, [each for each in located.values() if each.occurrences], options)
@@ -283,14 +325,14 @@ def _add_located(
         if query.text in located and not located[query.text].occurrences:
             result.absent.append((index.name, query.text))
         if query.text in looked_up.shares:
-            rows = _located_rows(index.name, query, located[query.text], looked_up, options)
+            rows = _located_rows(index, query, located[query.text], looked_up, options)
             result.rows.extend(row for row, _ in rows)
             notes += [notes_of_row for _, notes_of_row in rows]
     result.notes[index.name] = shared_notes(notes)
 
 
 def _look_up(
-    index: Index, located_queries: Sequence[Occurrences], options: SourcesOptions
+    index: Index, located_queries: Sequence[LocatedQuery], options: SourcesOptions
 ) -> _LookedUp:
     """Look up the sources of all occurrences of a query where they are few, or of draws."""
     looked_up = _LookedUp()
@@ -303,11 +345,16 @@ def _look_up(
         else:
             looked_up.shares[located.query] = exact_source_shares(source_draws)
             looked_up.fields += fields_of_query
-    many: list[LocatedQuery] = [located for located in located_queries if located not in few]
+    many = [located for located in located_queries if located not in few]
     seen_by_text, failed = draw_occurrences(index, many, [], options.docnorm)
     looked_up.failed |= failed
     occurrences = {located.query: located.occurrences for located in many}
-    for text, seen in seen_by_text.items():
+    for text, seen_by_index in seen_by_text.items():
+        try:
+            seen = _with_metadata(index, seen_by_index)
+        except NgramscanError as error:
+            looked_up.failed[text] = error
+            continue
         source_draws, fields_of_query = _source_draws(text, seen, options.by)
         looked_up.shares[text] = estimate_source_shares(source_draws, occurrences[text])
         looked_up.draws[text] = len(seen)
@@ -315,17 +362,17 @@ def _look_up(
     return looked_up
 
 
-def _are_few(index: Index, located: Occurrences, options: SourcesOptions) -> bool:
+def _are_few(index: Index, located: LocatedQuery, options: SourcesOptions) -> bool:
     """Tell whether the documents of all occurrences are looked up."""
     can_look_up = isinstance(index, Locates) and isinstance(index, ReadsMetadata)
     return can_look_up and located.occurrences <= options.exact_up_to
 
 
 def _all_draws(
-    index: Any, located: Occurrences, by: str
+    index: Any, located: LocatedQuery, by: str
 ) -> tuple[list[SourceDraw], list[Mapping[str, Any]]]:
     """Return all occurrences with their sources, and the fields of their documents."""
-    of_occurrences = index.documents_of(located)
+    of_occurrences = index.documents_of(located.found)
     documents = np.unique(of_occurrences)
     fields = [document_fields(line) for line in index.metadata_of(documents)]
     values = {
@@ -336,6 +383,16 @@ def _all_draws(
         SourceDraw(values[document], str(document), None) for document in of_occurrences.tolist()
     ]
     return draws, list(fields)
+
+
+def _with_metadata(index: Index, seen: Sequence[Seen]) -> Sequence[Seen]:
+    """Return draws with the metadata of their documents; those of tokens are shown without."""
+    if index.unit != "tokens" or not isinstance(index, ReadsMetadata):
+        return seen
+    documents = list(dict.fromkeys(int(draw.document) for draw in seen))
+    lines = index.metadata_of(np.array(documents, np.int64))
+    line_of_document = dict(zip(map(str, documents), lines, strict=True))
+    return [draw._replace(metadata=line_of_document[draw.document]) for draw in seen]
 
 
 def _source_draws(
@@ -351,9 +408,9 @@ def _source_draws(
 
 
 def _located_rows(
-    index: str,
+    index: Index,
     query: Query,
-    located: Occurrences,
+    located: LocatedQuery,
     looked_up: _LookedUp,
     options: SourcesOptions,
 ) -> list[tuple[SourceRow, list[Note]]]:
@@ -363,11 +420,14 @@ def _located_rows(
     rows = list[tuple[SourceRow, list[Note]]]()
     for share in looked_up.shares[query.text]:
         notes = [_TOGETHER] if is_estimated else []
+        if isinstance(located, TokenOccurrences):
+            notes += notes_on_ngrams(located)
         if share.documents is None:
             notes.append(_HIDDEN)
         number = share.documents_with_query
         row = SourceRow(
-            index=index,
+            index=index.name,
+            unit=index.unit,
             **_names_of(query, options.by, share.value),
             occurrences=round(share.occurrences.value * occurrences),
             all_occurrences=occurrences,
@@ -389,7 +449,6 @@ def _names_of(query: Query, by: str, value: str | None) -> dict[str, Any]:
     """Return the fields of a row that name its query and source."""
     pattern = query.pattern
     return {
-        "unit": "bytes",
         "method": pattern.method,
         "tier": pattern.tier,
         "kind": pattern.kind,
@@ -398,6 +457,7 @@ def _names_of(query: Query, by: str, value: str | None) -> dict[str, Any]:
         "by": by,
         "value": MISSING if value is None else value,
         "is_missing": value is None,
+        "is_unreadable": by in (URL_HOST, YEAR) and value == UNREADABLE,
     }
 
 
@@ -433,8 +493,13 @@ def describe_absent(result: SourcesResult) -> Iterator[str]:
 
 def describe_limits(rows: Sequence[SourceRow]) -> Iterator[str]:
     """Say what the limits of rows from draws are."""
-    if any(row.estimated for row in rows):
+    limits = f"{LEVEL:.0%} limits, which hold for all values of a phrase together"
+    if any(row.draws is not None for row in rows):
         yield (
-            f"{LEVEL:.0%} limits, which hold for all values of a phrase together; a value drawn"
-            f" fewer than {DRAWS_FOR_A_LOWER_LIMIT} times has no lower limit from the draws"
+            f"{limits}; a value drawn fewer than {DRAWS_FOR_A_LOWER_LIMIT} times has no lower limit"
+            " from the draws"
         )
+    elif any(row.occurrence_share_low is not None for row in rows):
+        yield f"{limits}; occurrences and documents of one file are not independent"
+    if any(row.estimated and row.occurrence_share_low is None for row in rows):
+        yield "no interval: the value, or all others, are in too few of the files that were read"

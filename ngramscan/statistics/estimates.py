@@ -45,6 +45,11 @@ def fields_of(name: str, estimate: Estimate | None) -> dict[str, Any]:
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
+def level_of_each(level: float, number: int) -> float:
+    """Return the confidence level of each of some intervals that hold together at `level`."""
+    return 1 - (1 - level) / number
+
+
 def t_quantile(level: float, degrees: float) -> float:
     """Return the half width of a two-sided interval by Student's t, in standard errors."""
     # Slow to import.
@@ -146,6 +151,75 @@ def cluster_total(
     return Estimate(value, low, high, level, note=note, is_trusted=is_trusted)
 
 
+def cluster_share(
+    counts: ArrayLike,
+    totals: ArrayLike,
+    sizes: ArrayLike,
+    chances: ArrayLike,
+    total_size: float,
+    level: float = 0.95,
+) -> Estimate:
+    """Estimate the share of some counts in a total, from clusters (files) as in `cluster_total`.
+
+    Parameters
+    ----------
+    counts : array of float, shape (n_clusters,)
+        The counted part in each cluster, at most its total.
+    totals : array of float, shape (n_clusters,)
+        All of which the counts are a part; positive in at least one cluster.
+    sizes, chances, total_size : see cluster_total
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Estimate
+        A fraction, the ratio of the estimates of both totals. `note` says why there is no
+        interval, or that a single cluster weighs too much to trust it.
+
+    Notes
+    -----
+    The variance is that of `cluster_total` for counts - share * totals (Särndal, Swensson &
+    Wretman 1992, Model Assisted Survey Sampling, 5.6), the interval a *t* interval of the log odds.
+    So the limits of a share and of the rest of the total are each other's complements.
+    """
+    y, all_y, x, chance = (
+        np.asarray(values, dtype=np.float64) for values in (counts, totals, sizes, chances)
+    )
+    others = all_y - y
+    if others.size and others.min() < 0:
+        raise ValueError("no count can be larger than its total")
+    part = cluster_total(y, x, chance, total_size, level)
+    rest = cluster_total(others, x, chance, total_size, level)
+    total = part.value + rest.value
+    value = part.value / total
+    is_sampled = chance < 1
+    if not is_sampled.any():
+        return Estimate(value, value, value, level)
+    size = total_size - float(x[~is_sampled].sum())
+    residuals = ((1 - value) * y - value * others)[is_sampled]
+    _, error, _ = _ratio_estimate(residuals, x[is_sampled], chance[is_sampled], size)
+    varies = error > 1e-9 * total
+    notes = (
+        _no_interval(y, y[is_sampled], varies),
+        _no_interval(others, others[is_sampled], varies, subject="the rest"),
+    )
+    if note := next(filter(None, notes), ""):
+        return no_interval(value, level, note)
+    odds = value / (1 - value)
+    standard_error = error / total / (value * (1 - value))
+    factor = math.exp(t_quantile(level, int(is_sampled.sum()) - 1) * standard_error)
+    low_odds, high_odds = odds / factor, odds * factor
+    return Estimate(
+        value,
+        low_odds / (1 + low_odds),
+        high_odds / (1 + high_odds) if math.isfinite(high_odds) else 1.0,
+        level,
+        note=part.note or rest.note,
+        is_trusted=part.is_trusted and rest.is_trusted,
+    )
+
+
 def _ratio_estimate(
     counts: Floats, sizes: Floats, chances: Floats, size: float
 ) -> tuple[float, float, float]:
@@ -165,7 +239,8 @@ def _ratio_estimate(
     return total, math.sqrt(variance), float((weights * counts).max())
 
 
-def _no_interval(counts: Floats, sampled_counts: Floats, varies: bool) -> str:
+def _no_interval(counts: Floats, sampled_counts: Floats, varies: bool, subject: str = "it") -> str:
+    """Return why the counts of files give no interval; empty if they give one."""
     n, with_count, seen_by_chance = (
         counts.size,
         int((counts > 0).sum()),
@@ -174,9 +249,10 @@ def _no_interval(counts: Floats, sampled_counts: Floats, varies: bool) -> str:
     if n < CLUSTERS_FOR_AN_INTERVAL:
         return f"no interval: only {n} files were read"
     if with_count < CLUSTERS_FOR_AN_INTERVAL:
-        return f"no interval: it is in {with_count} of {n} files, too rare for this sample"
+        return f"no interval: {subject} is in {with_count} of {n} files, too rare for this sample"
     if seen_by_chance < 2:
         return (
-            f"no interval: it is in {seen_by_chance} of {sampled_counts.size} files drawn by chance"
+            f"no interval: {subject} is in {seen_by_chance} of {sampled_counts.size} files"
+            " drawn by chance"
         )
     return "" if varies else "no interval: the counts of the files do not vary"

@@ -209,6 +209,7 @@ DELAYED = (
     "tokenizers",
     "evalcore",
     "ngramscan",
+    "yarl",
 )
 
 

@@ -36,6 +36,8 @@ T = TypeVar("T")
 R = TypeVar("R")
 MOST_SOURCES = 200_000
 """A field with more different values, in a piece or in a corpus, is refused."""
+_SOURCE_VALUES = 2
+"""Another number wherever a version reads other sources from the same metadata."""
 _MOST_FIELD_NAMES = 40
 _DOCUMENTS_WITH_NAMES = 20
 """The documents of each batch whose names of fields are noted."""
@@ -200,7 +202,7 @@ class SourceQuestion:
     @property
     def content(self) -> dict[str, Any]:
         """Return the options that decide what is counted, by name."""
-        return self.question.content | {"by": self.by}
+        return self.question.content | {"by": self.by, "source_values": _SOURCE_VALUES}
 
     def nothing(self, skipped: dict[str, int]) -> PieceSources:
         """Return the counts of a piece that is left out."""

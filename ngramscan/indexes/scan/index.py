@@ -61,14 +61,14 @@ from ngramscan.indexes.scan.pieces import (
     source_pieces,
     with_cure,
 )
-from ngramscan.indexes.scan.sampling import estimate_total, take_sample
+from ngramscan.indexes.scan.sampling import estimate_share, estimate_total, take_sample
 from ngramscan.indexes.scan.windows import read_windows
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.messages import OptionUse, Text
 from ngramscan.progress import Progress
 from ngramscan.rows import Note
-from ngramscan.statistics.estimates import Estimate
+from ngramscan.statistics.estimates import Estimate, level_of_each
 
 if TYPE_CHECKING:
     import numpy as np
@@ -199,12 +199,9 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
     def source_counts(self, queries: Sequence[str], by: str) -> SourceCounts:
         """Count all queries in the documents of each source, in one pass.
 
-        It raises what `document_counts` raises, and an InputError for a sample of files: the share
-        of a source in it has no interval.
+        Where only a sample of files is read, numbers are estimated from theirs. It raises what
+        `document_counts` raises.
         """
-        if self._sample:
-            problem = "shares of sources are counted in all files; leave it out"
-            raise InputError(OptionUse("sample_files", self._options.sample_files), problem)
         sought = SourceQuestion(self._question(queries, ()), by)
         results = self._each(
             partial(source_pieces, sought=sought),
@@ -213,9 +210,67 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         )
         self._measure(results)
         field_names = dict.fromkeys(name for result in results for name in result.field_names)
-        sources = _added_up(results)
+        sources = self._estimated(results) if self._sample else _added_up(results)
         refuse_many(len(sources), by, self.name)
-        return SourceCounts(sources, [*field_names], self._notes(results))
+        occurrences = self._totals([_occurrences_in(result) for result in results])
+        notes = self._notes(results)
+        if self._sample:
+            notes.insert(0, Note(self._sample.description, "index"))
+        return SourceCounts(
+            sources,
+            {number: round(total.value) for number, total in occurrences.items()},
+            [*field_names],
+            notes,
+        )
+
+    def _estimated(self, results: Sequence[PieceSources]) -> list[SourceCount]:
+        """Return the estimates for all files, by source, from the pieces of a sample of files."""
+        tallies: dict[str | None, _FileTallies] = defaultdict(_FileTallies)
+        all_sources = _FileTallies()
+        for piece, result in enumerate(results):
+            for source in result.sources:
+                tallies[source.value].add(piece, source)
+                all_sources.add(piece, source)
+        n_sources = Counter(number for tally in tallies.values() for number in tally.occurrences)
+        return [
+            SourceCount(
+                value,
+                documents=self._rounded(tally.documents),
+                bytes=self._rounded(tally.bytes),
+                occurrences={
+                    number: self._rounded(per_piece)
+                    for number, per_piece in tally.occurrences.items()
+                },
+                documents_with_query={
+                    number: self._rounded(per_piece)
+                    for number, per_piece in tally.documents_with_query.items()
+                },
+                occurrence_shares={
+                    number: self._share(
+                        per_piece, all_sources.occurrences[number], n_sources[number]
+                    )
+                    for number, per_piece in tally.occurrences.items()
+                },
+                document_shares={
+                    number: self._share(
+                        per_piece, all_sources.documents_with_query[number], n_sources[number]
+                    )
+                    for number, per_piece in tally.documents_with_query.items()
+                },
+            )
+            for value, tally in tallies.items()
+        ]
+
+    def _rounded(self, per_piece: Mapping[int, int]) -> int:
+        return round(self._total(per_piece).value)
+
+    def _share(
+        self, per_piece: Mapping[int, int], all_per_piece: Mapping[int, int], n_sources: int
+    ) -> Estimate:
+        """Estimate the share of one of some sources; their limits hold together."""
+        assert self._sample is not None
+        values, totals = self._per_file(per_piece), self._per_file(all_per_piece)
+        return estimate_share(self._sample, values, totals, level_of_each(LEVEL, n_sources))
 
     def _measure(self, results: Sequence[Counts | PieceExcerpts | PieceSources]) -> None:
         """Keep the size of the texts that were read; an error if there is no document."""
@@ -341,10 +396,15 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         if self._sample is None:
             total = sum(per_piece.values())
             return Estimate(total, total, total, LEVEL)
+        return estimate_total(self._sample, self._per_file(per_piece))
+
+    def _per_file(self, per_piece: Mapping[int, int]) -> list[int]:
+        """Return the sums of some values by sampled file."""
+        assert self._sample is not None
         per_file = dict.fromkeys((file.location for file in self._sample.files), 0)
         for piece, value in per_piece.items():
             per_file[self._pieces[piece].file.location] += value
-        return estimate_total(self._sample, list(per_file.values()))
+        return list(per_file.values())
 
     def _query_count(
         self,
@@ -397,6 +457,34 @@ def _work_within(pieces: Sequence[Piece], work: Callable[..., R], limit: int | N
             if limit <= 0:
                 break
     return results
+
+
+class _FileTallies:
+    """The counts of documents in a sample of files, by piece."""
+
+    def __init__(self) -> None:
+        self.documents = Counter[int]()
+        self.bytes = Counter[int]()
+        self.occurrences: dict[int, Counter[int]] = defaultdict(Counter)
+        """By the number of a query, like the documents with it."""
+        self.documents_with_query: dict[int, Counter[int]] = defaultdict(Counter)
+
+    def add(self, piece: int, source: PieceSource) -> None:
+        """Add the documents of a source in a piece."""
+        self.documents[piece] += source.documents
+        self.bytes[piece] += source.bytes
+        for number, n in source.occurrences.items():
+            self.occurrences[number][piece] += n
+        for number, n in source.documents_with_query.items():
+            self.documents_with_query[number][piece] += n
+
+
+def _occurrences_in(result: PieceSources) -> Counter[int]:
+    """Return the occurrences of each query in a piece."""
+    occurrences = Counter[int]()
+    for source in result.sources:
+        occurrences.update(source.occurrences)
+    return occurrences
 
 
 def _added_up(results: Sequence[PieceSources]) -> list[SourceCount]:

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ngramscan.corpora import CorpusFile
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
-from ngramscan.statistics.estimates import Estimate, cluster_total
+from ngramscan.statistics.estimates import Estimate, cluster_share, cluster_total
 
 ALIKE = 0.1
 """The part of the inclusion probability that does not depend on size."""
@@ -100,3 +100,10 @@ def _number(amount: str, n_files: int) -> int:
 def estimate_total(sample: Sample, values: Sequence[int]) -> Estimate:
     """Estimate a total over all files from the values of the sampled files."""
     return cluster_total(values, sample.sizes, sample.chances, sample.total_size)
+
+
+def estimate_share(
+    sample: Sample, values: Sequence[int], totals: Sequence[int], level: float
+) -> Estimate:
+    """Estimate the share of some values in their totals, over all files, from the sampled files."""
+    return cluster_share(values, totals, sample.sizes, sample.chances, sample.total_size, level)

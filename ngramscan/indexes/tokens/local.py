@@ -25,6 +25,7 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     QueryFailure,
+    ReadsMetadata,
     Segment,
     Unit,
     Window,
@@ -58,7 +59,7 @@ _FEW_QUERIES = 10
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
-class TokenFolderIndex(Locates, MatchesTokens):
+class TokenFolderIndex(Locates, MatchesTokens, ReadsMetadata):
     """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
 
     Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
@@ -212,6 +213,10 @@ class TokenFolderIndex(Locates, MatchesTokens):
         segments = ((segment.shard, segment.low, segment.high) for segment in located.segments)
         documents = [self._folder.documents_of(*segment) for segment in segments]
         return np.concatenate([np.zeros(0, np.int64), *documents])
+
+    def metadata_of(self, documents: Integers) -> list[str]:
+        """Return the metadata of documents, numbered over all shards, in their order."""
+        return [self._metadata(document) for document in documents.tolist()]
 
     def examine(
         self, places: Sequence[Place], forms: Mapping[str, Sequence[Form]]

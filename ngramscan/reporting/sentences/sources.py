@@ -43,7 +43,8 @@ def _say_largest(rows: Sequence[Row]) -> Sentence:
 def _say_densest(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say in which source a phrase is most frequent, where the sizes of sources are known."""
     sized = [row for row in rows if row.get("per_gigabyte") is not None]
-    if len(sized) < 2:
+    # Rates from a sample of files have no limits, so they could not be told apart.
+    if len(sized) < 2 or any(row.get("estimated") for row in sized):
         return
     densest = max(sized, key=lambda row: row["per_gigabyte"])
     sparsest = min(sized, key=lambda row: row["per_gigabyte"])
@@ -57,8 +58,12 @@ def _say_densest(rows: Sequence[Row]) -> Iterator[Sentence]:
 def _source(row: Row) -> str:
     """Return the name of a source: `the host example.org`."""
     name = _NAMES_OF_FIELDS.get(row["by"], quoted(row["by"]))
+    if row.get("is_unreadable"):
+        return f"documents with an unreadable {name}"
     if row.get("is_missing"):
         return f"documents without a {name}"
+    if row["by"] == "year":
+        return f"the year {row['value']}"
     return f"the {name} {named(row['value'])}"
 
 

@@ -36,12 +36,7 @@ def print_sources(result: SourcesResult, top: int | None, console: Console) -> N
     for rows in shown_tables:
         _print_table(rows, top, console)
     lines = [
-        *parts.describe_shared_notes(
-            {
-                index: [note for note in notes if note.scope == "index"]
-                for index, notes in result.notes.items()
-            }
-        ),
+        *parts.describe_shared_notes(result.notes),
         *describe_limits([row for rows in shown_tables for row in rows]),
     ]
     if more := len(tables) - len(shown_tables):
@@ -56,13 +51,15 @@ def _print_table(rows: Sequence[SourceRow], top: int, console: Console) -> None:
     of_documents = [_share(row, "document_share") for row in shown_rows]
     columns = {
         rows[0].by: [row.value for row in shown_rows],
-        "occurrences": [cell(row.occurrences) for row in shown_rows],
+        "occurrences": [_about(row, cell(row.occurrences)) for row in shown_rows],
         "% of occurrences": of_occurrences,
-        "documents": [cell(row.documents) for row in shown_rows],
+        "documents": [_about(row, cell(row.documents)) for row in shown_rows],
         "% of documents": of_documents,
     }
-    rates = [row.per_gigabyte for row in shown_rows]
-    columns["per GB of the source"] = [UNKNOWN if each is None else rate(each) for each in rates]
+    columns["per GB of the source"] = [
+        UNKNOWN if row.per_gigabyte is None else _about(row, rate(row.per_gigabyte))
+        for row in shown_rows
+    ]
     optional = ("documents", "% of documents", "occurrences")
     print_columns(console, columns, Layout(1, frozenset({rows[0].by}), optional))
     if len(rows) > top:
@@ -70,7 +67,8 @@ def _print_table(rows: Sequence[SourceRow], top: int, console: Console) -> None:
         occurrences = sum(row.occurrences for row in others)
         share = percent(sum(row.occurrence_share for row in others))
         more = counted(len(others), "more value")
-        parts.print_notes(console, f"{more}, with {counted(occurrences, 'occurrence')} ({share})")
+        number = _about(rows[0], counted(occurrences, "occurrence"))
+        parts.print_notes(console, f"{more}, with {number} ({share}%)")
 
 
 def _share(row: SourceRow, name: str) -> str:
@@ -80,10 +78,16 @@ def _share(row: SourceRow, name: str) -> str:
     return percent(getattr(row, name))
 
 
+def _about(row: SourceRow, number: str) -> str:
+    """Mark a number that was estimated from a sample of files."""
+    is_from_files = row.estimated and row.draws is None
+    return f"≈{number}" if is_from_files else number
+
+
 def _headline(row: SourceRow) -> str:
     selection = ""
-    if row.estimated:
+    if row.draws is not None:
         selection = f", {row.draws:,} drawn at random, seed {row.seed}"
-    occurrences = counted(row.all_occurrences, "occurrence")
+    occurrences = _about(row, counted(row.all_occurrences, "occurrence"))
     names = [name for name in (row.index, row.method) if name]
     return f'{" · ".join(names)} · "{row.query}" · {occurrences}{selection}'

@@ -8,6 +8,9 @@ import pytest
 import ngramscan
 from tests.support.command import invoke, invoke_ending
 
+TOKENS = Path(__file__).parents[2] / "tokens"
+LLAMA = TOKENS / "llamalike.model"
+
 WEB = {"source": "web", "url": "https://www.a.org/x"}
 ARXIV = {"source": "arxiv", "url": "https://arxiv.org/y", "date": "2020-01-01"}
 MAIL = {"author": "m"}
@@ -60,7 +63,7 @@ def test_the_terminal_shows_the_top_and_files_have_all(tmp_path: Path) -> None:
     shown = invoke_ending(0, *given).stdout
     assert len(shown.splitlines()) <= 24
     assert [f"s{number} " in shown for number in (39, 30, 29)] == [True, True, False]
-    assert "30 more values, with 465 occurrences (56.7)" in shown
+    assert "30 more values, with 465 occurrences (56.7%)" in shown
     assert "s37 " not in invoke_ending(0, *given, "--top", "2").stdout
     assert len(invoke_ending(0, *given, "--format", "csv").rows) == 40
     invoke_ending(0, *given, "--top", "2", "-o", tmp_path / "rows.csv")
@@ -111,6 +114,7 @@ def test_draws_are_said_with_their_limits(corpus: str, tmp_path: Path) -> None:
     screen = " ".join(ran.stdout.split())
     assert "occurrences, 50 drawn at random, seed 3" in screen
     assert "95% limits, which hold for all values of a phrase together" in screen
+    assert "the limits hold for all values" not in screen
     same = invoke_ending(0, *given, "--seed", "3", "--format", "csv")
     assert {row["seed"] for row in same.rows} == {"3"}
     assert {row["level"] for row in same.rows} == {"0.95"}
@@ -139,13 +143,12 @@ def test_plans(corpus: str, tmp_path: Path) -> None:
             "--by origin: no document of {corpus} has it; fields of their metadata: "
             "metadata.source, metadata.url, metadata.date, metadata.author",
         ),
-        (["--sample-files", "1"], "--sample-files 1: shares of sources are counted in all files"),
         (
             ["--index", "infini-gram:dolma-v1_7"],
-            "--index infini-gram:v4_dolma-v1_7_llama: it ",
+            "--index infini-gram:v4_dolma-v1_7_llama: a hosted index over tokens shows no metadata",
         ),
     ],
-    ids=["no such field", "a sample of files", "tokens"],
+    ids=["no such field", "hosted tokens"],
 )
 def test_errors_are_a_line(corpus: str, options: list[str], message: str) -> None:
     ran = invoke_ending(2, "sources", "two steps", "--index", corpus, *options)
@@ -159,6 +162,47 @@ def test_a_file_that_cant_be_read_leaves_no_rows(corpus: str, tmp_path: Path) ->
     assert (ran.code, ran.rows) == (1, [])
     assert "d.jsonl:2: not valid JSON" in ran.stderr
     assert 'the lookup of "two steps" in' in ran.stderr
+
+
+def test_a_sample_of_files_is_said_with_its_limits(tmp_path: Path) -> None:
+    for number in range(40):
+        documents = [{"text": "key " * 3, "source": f"s{(number + n) % 3}"} for n in range(4)]
+        documents += [{"text": "key", "source": "rare"}] if number in {4, 5, 6} else []
+        lines = "".join(json.dumps(document) + "\n" for document in documents)
+        (tmp_path / f"{number}.jsonl").write_text(lines)
+    given = ("sources", "-e", "key", "--index", f"scan:{tmp_path}", "--sample-files", "30")
+    ran = invoke_ending(0, *given)
+    screen = " ".join(ran.stdout.split())
+    assert '· "key" · ≈48' in screen
+    assert "drawn at random" not in screen
+    assert "estimate from 30 of 40 files, drawn in proportion to bytes, seed 1" in screen
+    assert "95% limits, which hold for all values of a phrase together" in screen
+    rows = {row["value"]: row for row in invoke_ending(0, *given, "--format", "csv").rows}
+    row = rows["s1"]
+    limits = [f"{100 * float(row[f'occurrence_share_{end}']):.1f}" for end in ("low", "high")]
+    assert f"[{limits[0]}, {limits[1]}]" in screen
+    assert "(no interval)" in screen
+    assert "no interval: the value, or all others, are in too few of the files" in screen
+    assert (row["estimated"], row["draws"], row["seed"]) == ("True", "", "1")
+    assert rows["rare"]["occurrence_share_low"] == ""
+
+
+def test_a_local_index_over_tokens() -> None:
+    """The occurrences are those of `count`, the documents those of `docnorm`."""
+    index = (*("--index", f"tokens:{TOKENS / 'v4_pysmall_llama_s3'}"), "--tokenizer", LLAMA)
+    rows = invoke_ending(0, "sources", "-e", "self", *index, "--by", "id", "--format", "csv").rows
+    (counted,) = invoke_ending(0, "count", "-e", "self", *index, "--format", "csv").rows
+    (documents,) = invoke_ending(0, "docnorm", "-e", "self", *index, "--format", "csv").rows
+    assert len(rows) == int(documents["documents"]) > 10
+    assert {row["unit"] for row in rows} == {"tokens"}
+    assert sum(int(row["occurrences"]) for row in rows) == int(counted["occurrences"])
+    assert sum(int(row["documents"]) for row in rows) == int(documents["documents"])
+    note = "token n-grams: a lower bound of the string's occurrences"
+    assert note in rows[0]["note"]
+    screen = " ".join(
+        invoke_ending(0, "sources", "-e", "self", *index, "--by", "id").stdout.split()
+    )
+    assert screen.count(note) == 1
 
 
 def test_figure_and_page(corpus: str, tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ INDEXES: dict[type[Index], set[type]] = {
     LocalFm9Index: {Locates, ReadsMetadata, MatchesSuffixes},
     InPlaceIndex: {FindsSpans},
     ApiIndex: set(),
-    TokenFolderIndex: {Locates, MatchesTokens},
+    TokenFolderIndex: {Locates, MatchesTokens, ReadsMetadata},
     HostedTokenIndex: {MatchesTokens},
 }
 """The abilities of each index."""

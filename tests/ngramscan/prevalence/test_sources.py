@@ -212,11 +212,150 @@ def test_a_field_that_no_document_has_is_refused_with_those_there_are(
         sources(f"scan:{table}")
 
 
-def test_a_sample_of_files_is_refused(tmp_path: Path) -> None:
-    for part in range(3):
-        (tmp_path / f"{part}.jsonl").write_text('{"text": "aa", "source": "a"}\n')
-    with pytest.raises(InputError, match="counted in all files"):
-        sources(f"scan:{tmp_path}", sample_files=2)
+# A sample of files
+
+
+@pytest.fixture(scope="module")
+def files_of_documents(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Document]]:
+    """Return a corpus of 90 files, most of which have documents of one source."""
+    folder, chance, made = tmp_path_factory.mktemp("files"), random.Random(5), list[Document]()
+    for number in range(90):
+        main = chance.choice(["web", "web", "arxiv"])
+        in_file = list[Document]()
+        for _ in range(chance.choice([2, 5, 30])):
+            words = chance.choices(["aa", "aaa", "é b", "x"], k=chance.choice([1, 3, 40]))
+            source = chance.choice([main, main, main, "web", "arxiv"])
+            metadata = {"source": source} if chance.random() < 0.9 else {}
+            in_file.append({"text": " ".join(words), "metadata": metadata})
+        lines = "".join(json.dumps(each) + "\n" for each in in_file)
+        (folder / f"{number:02}.jsonl").write_text(lines)
+        made += in_file
+    rare = [{"text": "\\frac{", "metadata": {"source": value}} for value in ("web", "mail")]
+    for name, document in zip(("a", "b"), rare, strict=True):
+        (folder / f"{name}.jsonl").write_text(json.dumps(document) + "\n")
+    return folder, made + rare
+
+
+def test_all_files_as_a_sample_are_exact(
+    files_of_documents: tuple[Path, list[Document]],
+) -> None:
+    folder, documents = files_of_documents
+    exact = sources(f"scan:{folder}").rows
+    check_exact(exact, documents, has_sizes=True)
+    rows = sources(f"scan:{folder}", sample_files="100%").rows
+    assert {(row.estimated, row.level, row.seed, row.draws) for row in rows} == {
+        (True, 0.95, 1, None)
+    }
+    for row, exact_row in zip(rows, exact, strict=True):
+        assert row.occurrence_share_low == row.occurrence_share_high == row.occurrence_share
+        assert row.document_share_low == row.document_share_high == row.document_share
+        names = ["query", "value", "occurrences", "all_occurrences", "documents", "per_gigabyte"]
+        names += ["occurrence_share", "document_share", "source_documents", "source_bytes"]
+        assert [getattr(row, name) for name in names] == [
+            pytest.approx(getattr(exact_row, name)) for name in names
+        ]
+
+
+def test_a_sample_gives_the_totals_of_count_and_limits_that_hold(
+    files_of_documents: tuple[Path, list[Document]],
+) -> None:
+    folder, documents = files_of_documents
+    spec = f"scan:{folder}"
+    result = sources(spec, sample_files=45, seed=1)
+    counted: Any = ngramscan.count(literal="aa", index=spec, sample_files=45, seed=1)
+    of_query = by_value(result.rows, "aa")
+    assert {row.all_occurrences for row in of_query.values()} == {*counted["occurrences"]}
+    expected = brute_force(documents, "aa")
+    occurrences = sum(each[0] for each in expected.values())
+    with_query = sum(each[1] for each in expected.values())
+    assert of_query.keys() == expected.keys() == {"web", "arxiv", MISSING}
+    assert sum(row.occurrence_share for row in of_query.values()) == pytest.approx(1)
+    for value, (n, n_documents, all_documents, size) in expected.items():
+        row = of_query[value]
+        total = row.all_occurrences
+        assert row.occurrences == pytest.approx(row.occurrence_share * total, abs=1)
+        assert row.occurrence_share_low is not None
+        assert row.occurrence_share_high is not None
+        assert row.document_share_low is not None
+        assert row.document_share_high is not None
+        assert row.occurrence_share_low < n / occurrences < row.occurrence_share_high
+        assert row.document_share_low < n_documents / with_query < row.document_share_high
+        assert row.occurrence_share_high - row.occurrence_share_low < 0.4
+        for estimated, truth in (
+            (row.occurrences, n),
+            (row.documents, n_documents),
+            (row.source_documents, all_documents),
+            (row.source_bytes, size),
+            (row.per_gigabyte, n / size * 1e9),
+        ):
+            assert estimated == pytest.approx(truth, rel=0.4)
+        assert row.note.startswith("estimate from 45 of 92 files, drawn in proportion to bytes")
+        assert row.note.endswith("the limits hold for all values of a phrase together")
+
+
+def test_a_source_in_few_of_the_sampled_files_has_no_interval(
+    files_of_documents: tuple[Path, list[Document]],
+) -> None:
+    folder, _ = files_of_documents
+    rows = sources(f"scan:{folder}", sample_files=91, seed=2).rows
+    rare = by_value(rows, "\\frac{")
+    assert rare
+    for row in rare.values():
+        assert (row.occurrence_share_low, row.occurrence_share_high) == (None, None)
+        assert (row.document_share_low, row.document_share_high) == (None, None)
+        assert "no interval: it is in 1 of 91 files, too rare for this sample" in row.note
+    few = sources(f"scan:{folder}", sample_files=4).rows
+    assert all(row.occurrence_share_low is None for row in few)
+    assert all("no interval: only 4 files were read" in row.note for row in few)
+
+
+def test_a_file_with_most_occurrences_makes_limits_unreliable(
+    tmp_path: Path,
+) -> None:
+    for number in range(40):
+        times, padding = (300, "") if number == 7 else (3, "x" * 1000)
+        text = "aa " * (times + number % 3) + padding
+        lines = [
+            json.dumps({"text": text, "source": f"s{(number + n) % 2}"})
+            for n in range(8 + number % 3)
+        ]
+        (tmp_path / f"{number}.jsonl").write_text("\n".join(lines))
+    seeds = (sources(f"scan:{tmp_path}", sample_files=20, seed=seed).rows for seed in range(9))
+    notes = {row.note for rows in seeds for row in rows}
+    assert any("; unreliable interval: one file makes up " in note for note in notes)
+    assert not any(note.endswith(("documents: ", "; ")) for note in notes)
+
+
+# Fields that can't be read
+
+
+def test_unreadable_urls_and_dates_are_a_group_of_their_own(tmp_path: Path) -> None:
+    fields: list[Document] = [
+        {"url": "http://[1/", "date": "soon"},
+        {"url": "https://B\u00fccher.example:80/", "date": "Mon, 1 May 2023 20:19:12 +1000"},
+        {"url": "xn--bcher-kva.example/a", "date": 1588888888},
+        {},
+    ]
+    path = tmp_path / "c.jsonl"
+    path.write_text("".join(json.dumps({"text": "aa", **each}) + "\n" for each in fields))
+    hosts = by_value(sources(f"scan:{path}", "url-host").rows, "aa")
+    assert {value: row.occurrences for value, row in hosts.items()} == {
+        "xn--bcher-kva.example": 2,
+        "(unreadable)": 1,
+        MISSING: 1,
+    }
+    years = by_value(sources(f"scan:{path}", "year").rows, "aa")
+    assert years.keys() == {"2023", "2020", "(unreadable)", MISSING}
+    for rows in (hosts, years):
+        assert {row.value for row in rows.values() if row.is_unreadable} == {"(unreadable)"}
+        assert {row.value for row in rows.values() if row.is_missing} == {MISSING}
+
+
+def test_a_value_of_another_field_is_never_unreadable(tmp_path: Path) -> None:
+    path = tmp_path / "c.jsonl"
+    path.write_text('{"text": "aa", "source": "(unreadable)"}\n')
+    (row,) = sources(f"scan:{path}").rows
+    assert (row.value, row.is_unreadable) == ("(unreadable)", False)
 
 
 # Indexes
@@ -305,6 +444,29 @@ def test_draws_of_an_index_in_place_are_those_of_the_local_one(fm9: str, tmp_pat
     assert in_place.missing == []
     assert {row.estimated for row in in_place.rows} == {True}
     assert [replace(row, index=fm9) for row in in_place.rows] == local.rows
+
+
+@pytest.fixture(scope="module")
+def tokens(corpus_file: Path) -> str:
+    """Return an index over tokens that are bytes, so that it finds all occurrences."""
+    folder = corpus_file.parent / "tokens"
+    ngramscan.index_build(f"scan:{corpus_file}", output=f"tokens:{folder}")
+    return f"tokens:{folder}"
+
+
+def test_local_index_over_tokens_is_exact(tokens: str, documents: list[Document]) -> None:
+    result = sources(tokens)
+    check_exact(result.rows, documents, has_sizes=False)
+    assert {row.unit for row in result.rows} == {"tokens"}
+    assert [query for _, query in result.absent] == ["nowhere"]
+    hosts = sources(tokens, "url-host").rows
+    assert {row.value for row in hosts} == {"example.org"}
+
+
+def test_draws_of_a_local_index_over_tokens(tokens: str, documents: list[Document]) -> None:
+    rows = sources(tokens, draws=150, exact_up_to=0).rows
+    check_drawn(rows, documents, 150)
+    assert {row.unit for row in rows} == {"tokens"}
 
 
 def test_texts_that_a_service_cant_look_up_are_missing(corpus_file: Path, tmp_path: Path) -> None:

@@ -47,6 +47,27 @@ DRAWN = {
             id="without a value",
         ),
         pytest.param(
+            [found("2020", 0.6, by="year")],
+            ["60.0% of the occurrences of “a b” in d are from the year 2020."],
+            id="a year without quotes",
+        ),
+        pytest.param(
+            [found("(unreadable)", 0.6, is_unreadable=True, by="url-host")],
+            ["60.0% of the occurrences of “a b” in d are from documents with an unreadable host."],
+            id="unreadable",
+        ),
+        pytest.param(
+            [
+                found("web", 0.6, per_gigabyte=10.0, estimated=True, **DRAWN),
+                found("mail", 0.4, per_gigabyte=40.0, estimated=True),
+            ],
+            [
+                "60.0% [50.0%, 70.0%] of the occurrences of “a b” in d are from the source web, and"
+                " 80.0% [40.0%, 90.0%] of the documents with it."
+            ],
+            id="from a sample of files",
+        ),
+        pytest.param(
             [found("a.org", 0.6, by="url-host")],
             ["60.0% of the occurrences of “a b” in d are from the host a.org."],
             id="hosts",
