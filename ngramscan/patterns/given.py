@@ -75,7 +75,7 @@ def load_given(
 
 
 def is_corpus(argument: PathOrName) -> bool:
-    """Tell whether an argument has texts to count in, and is no set or list of phrases."""
+    """Tell whether an argument has texts to count in: not a pattern set, nor a list of phrases."""
     path, suffix = find_patterns(argument), Path(argument).suffix.lower()
     if path is None or path == STDIN:
         return False
