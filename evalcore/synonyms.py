@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ngramscan.reporting.synonyms import ALWAYS, OPTION_ALIASES, OPTION_CURES, Synonyms
+from ngramscan.reporting.synonyms import (
+    ALWAYS,
+    OPTION_ALIASES,
+    OPTION_CURES,
+    Satisfied,
+    Synonyms,
+)
 
 SYNONYMS = Synonyms(
     option_aliases={
@@ -58,6 +64,8 @@ SYNONYMS = Synonyms(
         "--metric": ("--rule",),
         "--metrics": ("--rule",),
         "--filter": ("--rule",),
+        "--baseline": ("--baselines",),
+        "--treatment": ("--adaptive",),
         "--control": ("--baseline",),
         "--reference": ("--baseline",),
         "--base": ("--baseline",),
@@ -102,8 +110,19 @@ SYNONYMS = Synonyms(
         "--grader": ("--judge",),
         "--threshold": ("--right-from",),
     },
+    satisfied_options={
+        "--paired": Satisfied("--pair-by"),
+        "--two-sided": Satisfied("--pair-by"),
+        "--log-samples": Satisfied("--replay"),
+        "--log_samples": Satisfied("--replay"),
+        "--apply-chat-template": Satisfied("--replay"),
+        "--apply_chat_template": Satisfied("--replay"),
+    },
     option_cures={
         **OPTION_CURES,
+        "--ref": {"--baseline": "use --baseline {value}"},
+        "--stderr": {"--level": "intervals are shown; --level X sets their confidence level"},
+        "--by": {"--extraction": "rows are per dataset, model, method and rule: -o FILE has them"},
         "--force": {
             "--replay": "answers that are there are kept; choose another folder with -o",
             "--output": "files of -o are replaced without asking",

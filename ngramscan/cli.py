@@ -27,6 +27,7 @@ main = Commands(
     keeping=["count", "docnorm", "contexts", "sources", "contaminate", "trace"],
     completions="ngramscan.cli",
     synonyms=SYNONYMS,
+    corpora="ngramscan.patterns.given",
     name="ngramscan",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="""Corpus statistics: what language models were trained on, with intervals.

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ngramscan.reporting.synonyms import ALWAYS, OPTION_ALIASES, OPTION_CURES, Synonyms
+from ngramscan.reporting.synonyms import (
+    ALWAYS,
+    OPTION_ALIASES,
+    OPTION_CURES,
+    Satisfied,
+    Synonyms,
+)
 
 SYNONYMS = Synonyms(
     option_aliases={
@@ -78,7 +84,25 @@ SYNONYMS = Synonyms(
         "--group-by": ("--by",),
         "--target": ("--of",),
         "--exclude": ("--exclude-source",),
+        "--sample": ("--draws", "-n"),
+        "--cpus": ("--workers", "--concurrency"),
+        "--cpu": ("--workers", "--concurrency"),
+        "--num-cpus": ("--workers", "--concurrency"),
+        "--maxnum": ("-n",),
+        "--max-num": ("-n",),
+        "--min-len": ("--min-words",),
         "--source-exclude": ("--exclude-source",),
+    },
+    satisfied_options={
+        "-F": Satisfied("--literal", contradicts="--regex"),
+        "--fixed-strings": Satisfied("--literal", contradicts="--regex"),
+        "--case-sensitive": Satisfied("--ignore-case", contradicts="--ignore-case"),
+        "-s": Satisfied("--ignore-case", contradicts="--ignore-case"),
+        "-c": Satisfied("--totals"),
+        "--count": Satisfied("--totals"),
+        "-r": Satisfied("--index"),
+        "--recursive": Satisfied("--index"),
+        "--progress": Satisfied("--index", contradicts="--quiet"),
     },
     option_cures={
         **OPTION_CURES,
@@ -146,8 +170,28 @@ SYNONYMS = Synonyms(
         },
         "--only": {"--tier": "use --method NAME or --tier NAME"},
         "--cache-only": {
-            "--index": "stored replies are used first; --index python and scan:PATH need no network"
+            "--journal": "leave it out: what --journal FILE has is not requested again, and what"
+            " can't be requested is reported as missing"
         },
+        "--no-network": {
+            "--journal": "leave it out: what --journal FILE has is not requested again, and what"
+            " can't be requested is reported as missing"
+        },
+        "--max-disp-len": {"--width": "use --width N: characters, not tokens, on each side"},
+        "--data-dir": {
+            "--shard-size": "the corpus is the first argument: `ngramscan index build CORPUS`",
+            "--index": "use --index scan:{value}",
+        },
+        "--stats": {"--index": "`ngramscan index info SPEC` has the sizes of a corpus"},
+        "--pivot": {
+            "--index": "-o FILE.csv has a row per phrase and corpus, for pivot_table in pandas"
+        },
+        "--encoding": {
+            "--index": "leave it out if texts are UTF-8; convert others before, as with iconv"
+        },
+        "--id-field": {"--index": "leave it out: counts need no ids of documents"},
+        "--index": {"--allow-host": "folders are arguments: `ngramscan serve {value}`"},
+        "--name": {"--allow-host": "name an index by NAME=DIR: `ngramscan serve web=my-index`"},
         "--context": {"--width": "use --width {value}: characters, not lines, on each side"},
         "-C": {"--width": "use --width 100: characters, not lines, on each side"},
         "-A": {"--width": "use --width 100: characters, not lines, on each side"},
@@ -247,13 +291,15 @@ SYNONYMS = Synonyms(
         "--host": {"--api-url": "use --api-url http://{value}"},
         "--port": {"--api-url": "use --api-url http://HOST:PORT"},
         "--offline": {
-            "--index": "stored replies are used first; --index python and scan:PATH need no network"
+            "--journal": "leave it out: what --journal FILE has is not requested again, and what"
+            " can't be requested is reported as missing"
         },
         "--model": {
             "--output-field": "name the folder of the model: OUTPUTS/MODEL",
             "--index": "corpora have no model; --index NAME says which corpus",
         },
         "-n": {
+            "--window": "use --window {value}, or --rule ngram-13",
             "--draws": "use --draws {value}",
             "--limit-documents": "use --limit-documents {value}, or `contexts -n {value}`",
         },
@@ -275,7 +321,6 @@ SYNONYMS = Synonyms(
         },
         "--ngram": {"--window": "use --rule ngram-13, or --window N"},
         "--ngram-size": {"--window": "use --rule ngram-13, or --window N"},
-        "--min-len": {"--min-words": "use --min-words {value}"},
         "--similarity": {"--rule": "matches are exact; --rule NAME says how windows are taken"},
         "--fuzzy": {
             "--regex": "use --regex, -i or --any-space, or give each spelling with -e TEXT"
@@ -306,6 +351,10 @@ SYNONYMS = Synonyms(
         "kwic": "contexts",
         "context": "contexts",
         "examples": "contexts",
+        "search": "contexts",
+        "grep": "contexts",
+        "rg": "contexts",
+        "find": "contexts",
         "contamination": "contaminate",
         "decontaminate": "contaminate",
         "overlap": "contaminate",
@@ -323,9 +372,11 @@ SYNONYMS = Synonyms(
         "server": "serve",
     },
     command_cures={
-        "search": "see occurrences with `ngramscan contexts TEXT --index scan:PATH`",
-        "grep": "see occurrences with `ngramscan contexts TEXT --index scan:PATH`",
-        "find": "see occurrences with `ngramscan contexts TEXT --index scan:PATH`",
+        "prob": "no probabilities; `ngramscan count TEXT --index NAME` has counts and rates",
+        "probability": "no probabilities; `ngramscan count TEXT --index NAME` has counts and rates",
+        "infgram": "no probabilities; `ngramscan count TEXT --index NAME` has counts and rates",
+        "ntd": "no next tokens; see what follows with `ngramscan contexts TEXT --index NAME`",
+        "next": "no next tokens; see what follows with `ngramscan contexts TEXT --index NAME`",
         "query": "count with `ngramscan count TEXT --index NAME`",
         "show": "see occurrences with `ngramscan contexts TEXT --index NAME`",
         "ngrams": "phrases typical of a method: `ngramscan keyness OUTPUTS --of A --against B`",

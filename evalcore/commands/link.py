@@ -350,6 +350,9 @@ def _read_patterns(counts: Table) -> list[PatternCount]:
     refuse_older_tokens(counts, [row for _, row in counted_rows])
     for place, row in counted_rows:
         refuse_unknown_unit(place, row)
+        if "pattern" not in row and "count" in row:
+            cure = "; if these are counts of problems, add " + OptionUse("problems")
+            raise InputError(place, "no column pattern" + cure)
     patterns = read_rows(counted_rows, PatternCount, "rows of `ngramscan count` or `docnorm`")
     if any(row.unit == "tokens" for row in patterns):
         problem = "rows with the unit tokens count n-grams of tokens, not phrases"

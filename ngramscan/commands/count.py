@@ -155,7 +155,7 @@ def count(
         is_silent=not rows,
         figure=(figure, sums, rows) if rows else (),
         files=[(totals, sums, Total)] if rows else (),
-        paper=partial(_paper, rows, sizes_in_words(counting.sizes)),
+        paper=partial(_paper, sizes=sizes_in_words(counting.sizes)),
         sizes=sizes_in_words(counting.sizes),
         first_columns=("pattern", "occurrences", "documents"),
     )

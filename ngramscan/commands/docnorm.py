@@ -183,7 +183,7 @@ def docnorm(
         is_screen=for_table and not show_all and _has_screen(norming),
         is_silent=not rows,
         files=[(totals, sums, DocnormTotal), (drawn, norming.drawn, DrawRow)] if rows else (),
-        paper=partial(_paper, rows, sizes_in_words(norming.sizes)),
+        paper=partial(_paper, sizes=sizes_in_words(norming.sizes)),
         sizes=sizes_in_words(norming.sizes),
     )
 

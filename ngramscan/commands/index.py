@@ -16,7 +16,7 @@ from ngramscan.index_files.fm9.folders import planned_shards, shard_folders
 from ngramscan.index_files.fm9.manifest import MANIFEST
 from ngramscan.indexes.base import Index, QueryFailure
 from ngramscan.indexes.catalog import IndexRow, all_indexes, byte_indexes, token_indexes
-from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder
+from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder, kind_at
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
@@ -186,8 +186,9 @@ def index_add(
 ) -> Result[Any]:
     """Add documents to an index, as new shards.
 
-    The shards that are there, and the numbers of their documents, stay as they are. Until all new
-    ones are built, the index can't be queried; after an interruption, the same command resumes.
+    CORPUS and DIR may be in either order. The shards that are there, and the numbers of their
+    documents, stay as they are. Until all new ones are built, the index can't be queried; after an
+    interruption, the same command resumes.
 
     Parameters
     ----------
@@ -210,6 +211,9 @@ def index_add(
     if TOKENS.names(str(directory)):
         problem = "an index over tokens can't grow; build one of all documents in a new folder"
         raise InputError(str(directory), problem)
+    if kind_at(corpus) is FM9 and kind_at(str(directory)) is SCAN:
+        # The index was named first, as in other tools; as a corpus it would be refused.
+        corpus, directory = str(directory), corpus
     wanted = _Shards(shard_size, memory, workers, is_adding=True)
     reading_options = ReadingOptions(**options).for_corpus("", [])
     return _build(corpus, directory, reading_options, wanted, progress)

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
+from ngramscan.commands.shared import SelectionOptions
 from ngramscan.patterns.files import load_patterns, shipped_sets
 from ngramscan.patterns.model import PathOrName, Pattern, PatternSet
 from ngramscan.patterns.overlaps import describe_overlaps
-from ngramscan.reporting.command import Option, Result, command
+from ngramscan.reporting.command import Option, Result, Shared, command
 from ngramscan.reporting.layout import Layout, cell, print_columns
+from ngramscan.reporting.options import listed
 from ngramscan.reporting.tables import parts
 
 if TYPE_CHECKING:
@@ -68,7 +70,10 @@ def patterns_list() -> Result[PatternSetRow]:
 
 
 @command
-def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> Result[PatternRow]:
+def patterns_show(
+    name: Annotated[PathOrName, Option(metavar="NAME|FILE")],
+    **options: Annotated[Any, Shared(SelectionOptions)],
+) -> Result[PatternRow]:
     """Show the patterns of a set, and which of them overlap.
 
     Parameters
@@ -79,9 +84,11 @@ def patterns_show(name: Annotated[PathOrName, Option(metavar="NAME|FILE")]) -> R
     Examples
     --------
     $ ngramscan patterns show f1
+    $ ngramscan patterns show f1 --tier T1 --method cot
     $ ngramscan patterns show mine.yaml --format csv
     """
-    pattern_set = load_patterns(name)
+    selection = SelectionOptions(**options)
+    pattern_set = load_patterns(name).select(listed(selection.tier), listed(selection.method))
     texts = dict.fromkeys(pattern.text for pattern in pattern_set.patterns)
     rows = [
         PatternRow(

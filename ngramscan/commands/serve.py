@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +11,7 @@ from typing import Annotated
 from ngramscan.errors import needs_extra
 from ngramscan.indexes.base import COMMON_CONTEXT
 from ngramscan.indexes.kinds import index_folder
+from ngramscan.options import CORPUS_NAME
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reporting.command import NoRows, Option, command
@@ -31,12 +34,13 @@ def serve(
     The protocol is that of the public infini-gram-mini service. DIR is an index made by
     `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. An index over
     tokens, as infini-gram makes them, is served in the protocol of infini-gram. Each index is named
-    after its folder. A browser gets a page to search them. Clients are not authenticated.
+    after its folder, or NAME=DIR gives it a name. A browser gets a page to search them. Clients are
+    not authenticated.
 
     Parameters
     ----------
     *directories : str or Path
-        Folders of indexes.
+        Folders of indexes, or NAME=DIR.
     host : str
         Address to listen on; other machines can reach it unless this is a loopback address.
     port : int
@@ -58,13 +62,29 @@ def serve(
 
     Examples
     --------
-    $ ngramscan serve my-index other-index
+    $ ngramscan serve my-index web=other-index
     $ ngramscan count f1 --index http://127.0.0.1:8787/my-index
     """
     with needs_extra("ngramscan serve", "serve"):  # which is slow to import, too
         from ngramscan.serve.server import Address, serve_folders
-    folders = [index_folder(directory) for directory in directories]
+    folders = _named_folders(directories)
     address = Address(host, port, allow_host, open_browser)
     ways = concurrency or usable_cores(), max_context
     is_interrupted = serve_folders(folders, tokenizer, address, *ways, progress)
     return NoRows(exit_code=130 if is_interrupted else 0)
+
+
+def _named_folders(directories: Sequence[str | Path]) -> list[tuple[str, Path]]:
+    """Return folders after the names that a user gives them; empty: named after the folder.
+
+    The name of a folder may have an equals sign, too.
+    """
+    named_folders = []
+    for directory in directories:
+        name, sign, place = str(directory).partition("=")
+        is_named = sign and place and re.fullmatch(CORPUS_NAME, name)
+        if is_named and not os.path.exists(index_folder(directory)):
+            named_folders.append((name, index_folder(place)))
+        else:
+            named_folders.append(("", index_folder(directory)))
+    return named_folders

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -153,13 +154,17 @@ class TracingOptions(AskingOptions, OutputOptions):
     """How outputs are read, and how indexes are queried about them."""
 
 
+_OPERATOR = r" +(?:AND|OR) +"
+"""Between clauses, as infini-gram has them."""
+
+
 def load_ahead(module: str) -> None:
     """Import a slow module, which is needed at the end, while requests are under way."""
     threading.Thread(target=import_module, args=(module,), daemon=True).start()
 
 
 def hint_regexes(occurrences: Sequence[tuple[str, int]], options: PatternOptions) -> list[Text]:
-    """Return a line for each text without occurrences that may be meant as a regular expression.
+    """Return a line for each text without occurrences that may be meant as an expression.
 
     `occurrences` has a text and its number in one index, for each of both.
     """
@@ -170,11 +175,16 @@ def hint_regexes(occurrences: Sequence[tuple[str, int]], options: PatternOptions
     totals = Counter[str]()
     for text, number in occurrences:
         totals[text] += number
-    return [
-        f"0 occurrences of the exact text {text}; for regular expressions use " + OptionUse("regex")
-        for text, total in totals.items()
-        if not total and looks_like_regex(text)
-    ]
+    hints: list[Text] = []
+    for text, total in totals.items():
+        if not total and re.search(_OPERATOR, text):
+            first_text = OptionUse("literal", re.split(_OPERATOR, text)[0])
+            problem = f"0 occurrences of the exact text {text}; AND and OR are words like others"
+            hints.append(problem + "; count each text, as in " + first_text)
+        if not total and looks_like_regex(text):
+            problem = f"0 occurrences of the exact text {text}; for regular expressions use "
+            hints.append(problem + OptionUse("regex"))
+    return hints
 
 
 def refuse_totals(totals: object, chosen: PatternSet) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.base import Index
-from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, nearest_names
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, find_token_index, nearest_names
 from ngramscan.indexes.kinds import FORMS, KINDS, SCAN, IndexKind, expanded, kind_at, kind_of
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, SpecValues
 from ngramscan.indexes.resources import Resources
@@ -179,6 +179,15 @@ def _unknown(spec: str) -> Text:
         return missing(Path(spec), FORMS)
     if re.match(r"[\w.-]+:\d+/", spec):
         return f"an address begins with http://; did you mean http://{spec}?"
+    return _unknown_name(spec)
+
+
+def _unknown_name(spec: str) -> Text:
+    """Return the problem with a spec that is neither an address nor the path of a file."""
+    if token_index := find_token_index(spec):
+        return "an index over tokens: " + OptionUse("index", token_index.name)
+    if spec.lower() == "all":
+        return "no index of this name; the eight of the paper are " + OptionUse("index", "paper")
     word, colon, place = spec.partition(":")
     words = [kind.word for kind in KINDS if kind.has_place]
     near = nearest(word, words) if colon else ""

@@ -74,6 +74,14 @@ def load_given(
     return PatternSet(chosen.name, chosen.source, chosen.patterns + only, chosen.regexes)
 
 
+def is_corpus(argument: PathOrName) -> bool:
+    """Tell whether an argument has texts to count in: not a pattern set, nor a list of phrases."""
+    path, suffix = find_patterns(argument), Path(argument).suffix.lower()
+    if path is None or path == STDIN:
+        return False
+    return os.path.isdir(path) or (suffix not in _SETS and _is_corpus(suffix))
+
+
 def _is_set(argument: PathOrName) -> bool:
     """Tell whether an argument names a pattern set; a literal does not, anything else raises."""
     name = str(argument)
@@ -84,7 +92,7 @@ def _is_set(argument: PathOrName) -> bool:
             return False
         lead = f"{suggest_sets(argument) or ';'} to count the text itself: "
         raise InputError(name, f"no such file or shipped set{lead}" + _to_give("literal", name))
-    if os.path.isdir(path) or (suffix not in _SETS and _is_corpus(suffix)):
+    if is_corpus(argument):
         cure = _to_give("index", name, "scan:")
         raise InputError(name, "not a pattern set; to count in its texts: " + cure)
     if _has_counts(path, suffix):

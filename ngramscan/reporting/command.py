@@ -89,8 +89,9 @@ class Result(Generic[Row]):
     """The size of each index, in words."""
     exit_code: int = 0
     """Exit code where nothing failed; rows may be bad news."""
-    paper: Callable[[], Sequence[PaperTable]] | None = None
-    """Returns the tables for LaTeX, where rows are not those of a table; None: see `for_paper`."""
+    paper: Callable[[Sequence[Any]], Sequence[PaperTable]] | None = None
+    """Returns the tables of rows for LaTeX, where rows are not those of a table; None: see
+    `for_paper`."""
     first_columns: Sequence[str] = ()
     """Columns that a data frame begins with; files have the order of the row type."""
 

@@ -6,7 +6,8 @@ packages have a table of their own; the names here are the same in both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 
@@ -21,11 +22,23 @@ OptionCures = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
+class Satisfied:
+    """Where a flag of another tool asks for what is done anyway."""
+
+    where: str
+    """The flag that a command must have."""
+    contradicts: str = ""
+    """The flag that asks for the opposite."""
+
+
+@dataclass(frozen=True, slots=True)
 class Synonyms:
     """Names that lead to options and commands of one package, or of one group of commands."""
 
     option_aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Flags that work, with those that they stand for: the first that the command has."""
+    satisfied_options: Mapping[str, Satisfied] = field(default_factory=dict)
+    """Flags that ask for what a command does anyway; they are taken, and change nothing."""
     option_cures: OptionCures = field(default_factory=dict)
     command_aliases: Mapping[str, str] = field(default_factory=dict)
     """Commands that work, by the name that they stand for."""
@@ -62,7 +75,66 @@ OPTION_ALIASES: Mapping[str, tuple[str, ...]] = {
     "--no-progress": ("--quiet",),
     "--plan-only": ("--dry-run",),
     "--estimate-cost": ("--dry-run",),
+    "--to-csv": ("--output",),
+    "--to-json": ("--output",),
+    "--to-jsonl": ("--output",),
+    "--to-parquet": ("--output",),
+    "--to-latex": ("--output",),
+    "--save-dir": ("--output",),
+    "--out-dir": ("--output",),
+    "--outdir": ("--output",),
+    "--out-file": ("--output",),
+    "--export-csv": ("--output",),
 }
+
+COLUMN_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "acc": ("accuracy",),
+    "asked": ("asked_at",),
+    "corpora": ("index",),
+    "corpus": ("index",),
+    "count": ("occurrences",),
+    "counts": ("occurrences",),
+    "delta": ("difference",),
+    "df": ("documents",),
+    "diff": ("difference",),
+    "doc_count": ("documents",),
+    "doc_freq": ("documents",),
+    "docs": ("documents",),
+    "freq": ("occurrences",),
+    "frequency": ("occurrences",),
+    "hits": ("occurrences",),
+    "matches": ("occurrences",),
+    "n_docs": ("documents",),
+    "n_documents": ("documents",),
+    "n_occurrences": ("occurrences",),
+    "num_docs": ("documents",),
+    "occ": ("occurrences",),
+    "p_val": ("p",),
+    "p_value": ("p",),
+    "pval": ("p",),
+    "pvalue": ("p",),
+    "per_gb": ("per_gigabyte",),
+    "rate_per_gb": ("per_gigabyte",),
+    "occurrences_per_gb": ("per_gigabyte",),
+    "occurrences_per_gigabyte": ("per_gigabyte",),
+    "per_m_documents": ("per_million_documents", "documents_per_million"),
+    "per_million_docs": ("per_million_documents", "documents_per_million"),
+    "docs_per_million": ("documents_per_million", "per_million_documents"),
+    "per_m_tokens": ("per_million_tokens",),
+    "phrase": ("pattern",),
+    "phrases": ("pattern",),
+    "string": ("pattern",),
+    "term": ("pattern",),
+    "text": ("pattern",),
+    "size": ("bytes",),
+}
+"""Names of columns that people type after `--sort`, with those that they stand for: the first that
+the rows have. A column that the rows have is always itself."""
+
+_DIRECTION = re.compile(
+    r"(?P<column>.+?)(?:\s+|:)(?P<direction>asc|desc)(?:ending)?", re.IGNORECASE
+)
+"""A column with its order after it, as SQL has it."""
 
 OPTION_CURES: OptionCures = {
     "--alpha": {"--level": "use --level {complement}, which is 1 minus alpha"},
@@ -108,6 +180,33 @@ OPTION_CURES: OptionCures = {
     "--config": {ALWAYS: "options are on the command line; docs/shell.md has their variables"},
     "--version": {ALWAYS: "the option goes before the command: --version"},
 }
+
+
+def column_meant(typed: str, columns: Collection[str]) -> str:
+    """Return a column to sort by, with its minus, from a near form of its name.
+
+    Capitals, hyphens and blanks are those of headings; `desc` may follow, as in SQL. A name that
+    leads to no column stays as it is.
+    """
+    if typed.removeprefix("-") in columns:
+        return typed
+    sign = "-" if typed.startswith("-") else ""
+    name = typed.removeprefix("-").strip()
+    if ordered := _DIRECTION.fullmatch(name):
+        if sign:
+            return typed
+        name = ordered["column"]
+        sign = "-" if ordered["direction"].lower() == "desc" else ""
+    plain = re.sub(r"[\s_-]+", "_", name.lower())
+    for column in (plain, *COLUMN_ALIASES.get(plain, ())):
+        if column in columns:
+            return sign + column
+    return typed
+
+
+def with_hyphens(flag: str) -> str:
+    """Return a long flag as ours are written: `--text_field` is `--text-field`."""
+    return flag.replace("_", "-") if flag.startswith("--") else flag
 
 
 def cure_of_option(cures: OptionCures, guess: str, flags: frozenset[str], value: str) -> str:

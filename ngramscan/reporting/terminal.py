@@ -58,7 +58,13 @@ from ngramscan.reporting.rows import (
     write_content,
 )
 from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
-from ngramscan.reporting.synonyms import Synonyms, cure_of_option, filled_in
+from ngramscan.reporting.synonyms import (
+    Synonyms,
+    column_meant,
+    cure_of_option,
+    filled_in,
+    with_hyphens,
+)
 
 _LONGEST_LINE = 10_000
 _UNREAD = 128 + signal.SIGPIPE
@@ -73,7 +79,9 @@ class Commands(click.Group):
     In `module`, `{}` is the name of a command. Anticipated errors end a command with one line. The
     commands in `keeping` keep what was done when they are interrupted. In a group, the names of
     the functions begin with `prefix`. The function `complete` of the module `completions` says
-    what shells offer; `synonyms` has what users of other tools type.
+    what shells offer; `synonyms` has what users of other tools type. The function `is_corpus` of
+    the module `corpora` tells which arguments are corpora to read, although no `--index` names
+    them.
     """
 
     def __init__(
@@ -84,13 +92,14 @@ class Commands(click.Group):
         prefix: str = "",
         completions: str = "",
         synonyms: Synonyms | None = None,
+        corpora: str = "",
         **options: Any,
     ) -> None:
         # Click suggests the nearest of the commands that it knows.
         super().__init__(commands={name: click.Command(name) for name in names}, **options)
         self._module, self._names, self._keeping = module, names, keeping
         self._prefix, self.completions = prefix, completions
-        self.synonyms = synonyms or Synonyms()
+        self.synonyms, self.corpora = synonyms or Synonyms(), corpora
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's own)
         """Return the names of all commands, in their order."""
@@ -201,7 +210,11 @@ class Command(click.Command):
         ctx.allow_extra_args = True  # they are refused below, with what was probably meant
         try:
             extra = super().parse_args(ctx, args)
-            if extra and not ctx.resilient_parsing:
+            if ctx.resilient_parsing:
+                return extra
+            self._refuse_contradictions(ctx, typed)
+            extra = self._take_files(ctx, extra)
+            if extra:
                 raise click.UsageError(self._describe_extra(extra), ctx)
             return extra
         except click.NoSuchOption as error:
@@ -217,6 +230,52 @@ class Command(click.Command):
                 raise
             names = ", ".join(each.get_error_hint(ctx) for each in missing)
             raise click.UsageError(f"Missing {names}.", ctx) from None
+
+    def _refuse_contradictions(self, ctx: click.Context, typed: Sequence[str]) -> None:
+        """Raise an InputError where a flag that changes nothing contradicts another."""
+        satisfied_options = _synonyms(ctx).satisfied_options
+        typed_values, _, _ = self.make_parser(ctx).parse_args([*typed])
+        for flag, satisfied in satisfied_options.items():
+            opposite = self._option_of(satisfied.contradicts)
+            if _taken(flag) in typed_values and opposite and ctx.params.get(opposite.name or ""):
+                raise InputError(flag, f"not allowed with {satisfied.contradicts}")
+
+    def _take_files(self, ctx: click.Context, extra: list[str]) -> list[str]:
+        """Take arguments that can only be files of an option as its values; return the others."""
+        index, data = self._option_of("--index"), self._option_of("--data")
+        if index:
+            patterns = ctx.params.get("patterns") or ()
+            corpora = [value for value in patterns if _is_corpus(ctx, value)]
+            texts = [value for value in patterns if value not in corpora]
+            if corpora and (texts or ctx.params.get("literal") or ctx.params.get("literals_file")):
+                ctx.params["patterns"] = tuple(texts)
+            else:
+                corpora = []
+            if extra and all(_is_corpus(ctx, value) for value in extra):
+                corpora, extra = [*corpora, *extra], []
+            if corpora:
+                self._add_indexes(ctx, index, corpora)
+        has_arguments = any(isinstance(each, click.Argument) for each in self.params)
+        is_file = len(extra) == 1 and os.path.exists(extra[0])
+        if data and data.name and is_file and not has_arguments and not ctx.params[data.name]:
+            ctx.params[data.name] = data.type_cast_value(ctx, extra[0])
+            ctx.set_parameter_source(data.name, ParameterSource.COMMANDLINE)
+            return []
+        return extra
+
+    @staticmethod
+    def _add_indexes(ctx: click.Context, index: click.Parameter, corpora: Sequence[str]) -> None:
+        """Let a command read corpora as if `--index` named them, besides those that it names."""
+        name = index.name or ""
+        is_named = ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
+        named_corpora = _members(ctx.params[name]) if is_named else ()
+        ctx.params[name] = index.type_cast_value(ctx, (*named_corpora, *map(str, corpora)))
+        ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
+
+    def _option_of(self, flag: str) -> click.Option | None:
+        """Return the option that has a flag; None: there is none."""
+        options = (each for each in self.params if isinstance(each, click.Option))
+        return next((option for option in options if flag in option.opts), None)
 
     def _describe_extra(self, extra: Sequence[str]) -> str:
         """Return the message about arguments that a command does not take."""
@@ -242,12 +301,22 @@ class Command(click.Command):
             if isinstance(option, click.Option)
             for flag in option.opts
         }
-        for alias, flags in _synonyms(ctx).option_aliases.items():
+        synonyms = _synonyms(ctx)
+        aliases = dict(synonyms.option_aliases)
+        for alias in [*options, *aliases]:
+            if alias.startswith("--"):
+                with_underscores = "--" + alias[2:].replace("-", "_")
+                aliases.setdefault(with_underscores, aliases.get(alias, (alias,)))
+        for alias, flags in aliases.items():
             meant = next((flag for flag in flags if flag in options), None)
             if meant and alias not in options:
                 hidden_option = copy(options[meant])
                 hidden_option.opts = [alias]
                 hidden_option.add_to_parser(parser, ctx)
+        for flag, satisfied in synonyms.satisfied_options.items():
+            if satisfied.where in options and flag not in options:
+                taken = click.Option([flag, _taken(flag)], is_flag=True)
+                taken.add_to_parser(parser, ctx)
         return parser
 
     def make_context(
@@ -288,6 +357,19 @@ class Command(click.Command):
                     formatter.write_dl(records, col_max=25)
 
 
+def _taken(flag: str) -> str:
+    """Return the name under which the parser notes a flag that changes nothing."""
+    return "taken_" + re.sub(r"\W", "_", flag)
+
+
+def _is_corpus(ctx: click.Context, argument: object) -> bool:
+    """Tell whether an argument is a corpus, which a command may read without its option."""
+    group = ctx.find_root().command
+    if not isinstance(group, Commands) or not group.corpora:
+        return False
+    return bool(import_module(group.corpora).is_corpus(argument))
+
+
 def _synonyms(ctx: click.Context) -> Synonyms:
     """Return the synonyms of the package that a command belongs to."""
     group = ctx.find_root().command
@@ -298,6 +380,7 @@ def _cure_of_option(ctx: click.Context, guess: str, typed: Sequence[str]) -> str
     """Return what to type instead of an unknown option; empty: nothing is known of it."""
     flags = frozenset(flag for option in ctx.command.get_params(ctx) for flag in option.opts)
     synonyms, value = _synonyms(ctx), _typed_value(guess, typed)
+    guess = guess if guess in synonyms.option_cures else with_hyphens(guess)
     if cure := cure_of_option(synonyms.option_cures, guess, flags, value):
         return cure
     aliases = synonyms.option_aliases.get(guess, ())
@@ -457,6 +540,7 @@ def _run(
             "requires " + OptionUse("output", placeholder="FILE") + ", next to which it writes",
         )
     if sort and (columns := columns_of(function)):
+        sort = column_meant(sort, columns)
         refuse_other("sort", sort.removeprefix("-"), columns)
     if not quiet and _ignores_stdin(context, values):
         _say("standard input is not read; to count in it: --index scan:-")
@@ -541,7 +625,9 @@ def _show(
         click.echo(result.heading, err=not is_table)
     rows, row_type, print_table = result.rows, result.row_type, result.print_table
     if sort:
-        refuse_other("sort", sort.removeprefix("-"), [field.name for field in fields(row_type)])
+        columns = [field.name for field in fields(row_type)]
+        sort = column_meant(sort, columns)
+        refuse_other("sort", sort.removeprefix("-"), columns)
         rows, print_table = order_rows(rows, sort), None
     elif target.format == "latex" and result.for_paper:
         rows, row_type = result.for_paper
@@ -552,8 +638,8 @@ def _show(
             show = print_table or partial(print_rows, rows=list(rows), row_type=row_type)
             is_screen = result.is_screen and not sort
             show(open_console(is_wide=wide, is_screen=is_screen))
-        elif target.format == "latex" and result.paper and not sort:
-            tables = result.paper()
+        elif target.format == "latex" and result.paper:
+            tables = result.paper(list(rows))
             _emit("\n".join(table.to_latex() for table in tables).encode(), target, run)
             return sum(len(table.lines) for table in tables)
         else:

@@ -56,18 +56,19 @@ class Address(NamedTuple):
 
 
 def serve_folders(
-    directories: Sequence[Path],
+    named_folders: Sequence[tuple[str, Path]],
     tokenizer: str | Path | None,
     address: Address,
     concurrency: int,
     max_context: int,
     progress: Progress,
 ) -> bool:
-    """Serve some indexes at an address, each named after its folder, until a signal arrives.
+    """Serve some indexes at an address until a signal arrives.
 
-    The result says whether the signal was an interrupt (SIGINT) rather than SIGTERM.
+    Each folder stands after its name; empty: the index is named after the folder. The result says
+    whether the signal was an interrupt (SIGINT) rather than SIGTERM.
     """
-    folders, (host, port, others, is_opened) = name_folders(directories), address
+    folders, (host, port, others, is_opened) = name_folders(named_folders), address
     with open_socket(host, port) as listener:
         lost_pages.survive()
         indexes = _open_all(folders, tokenizer, progress)
@@ -88,19 +89,20 @@ def serve_folders(
         return _run(service.application, listener, ready)
 
 
-def name_folders(directories: Sequence[Path]) -> dict[str, Path]:
+def name_folders(named_folders: Sequence[tuple[str, Path]]) -> dict[str, Path]:
     """Return folders by the names of their indexes."""
     folders: dict[str, Path] = {}
-    for directory in directories:
+    for chosen_name, directory in named_folders:
         folder = Path(os.path.realpath(directory))
-        if not folder.name.isprintable() or not folder.name:
+        name = chosen_name or folder.name
+        if not name.isprintable() or not name:
             raise InputError(str(directory), "the name of this folder can't name an index")
-        if folder.name in folders:
-            problem = f"{folders[folder.name]} has the same name, so requests can't tell them apart"
+        if name in folders:
+            problem = f"{folders[name]} has the same name, so requests can't tell them apart"
             raise InputError(str(directory), problem)
         if not is_token_folder(directory):
             shard_folders(directory)
-        folders[folder.name] = folder
+        folders[name] = folder
     return folders
 
 

@@ -217,3 +217,12 @@ def test_the_ratio_of_sums_is_that_of_all_counts_of_two_methods(
         for some in (treatment, baseline)
     ]
     assert row["prevalence_ratio"] == pytest.approx(means[0] / means[1])
+
+
+def test_counts_of_problems_lead_to_their_option(tmp_path: Path) -> None:
+    counts, scores = tmp_path / "prevalence.csv", tmp_path / "scores.csv"
+    counts.write_text("id,count\n1,90\n")
+    scores.write_text("id,cot,pot\n1,1,0\n")
+    ran = invoke("link", counts, scores, package="evalcore")
+    problem = "no column pattern; if these are counts of problems, add --problems"
+    assert (ran.code, ran.stderr) == (2, f"Error: {counts}:2: {problem}\n")

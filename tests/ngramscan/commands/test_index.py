@@ -243,3 +243,15 @@ def test_wrong_usage_of_indexes_over_tokens_is_one_line(
     told = refusal("index", *options.format_map(names).split())
     assert told.startswith(problem.format_map(names))
     assert not [*tmp_path.iterdir()]
+
+
+def test_an_index_may_stand_before_the_corpus_that_is_added(tmp_path: Path) -> None:
+    (tmp_path / "first.jsonl").write_text('{"text": "step by step"}\n')
+    (tmp_path / "second.jsonl").write_text('{"text": "one step"}\n')
+    index, added = tmp_path / "index", tmp_path / "second.jsonl"
+    assert invoke("index", "build", tmp_path / "first.jsonl", "-o", index).code == 0
+    ran = invoke("index", "add", index, added, "--format", "csv")
+    assert ran.code == 0
+    assert [row["documents"] for row in ran.rows] == ["1", "1"]
+    (counted,) = invoke("count", "-estep", "--index", index, "--format", "csv").rows
+    assert counted["occurrences"] == "3"

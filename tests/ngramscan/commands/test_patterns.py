@@ -110,3 +110,12 @@ def test_patterns_of_the_shipped_set_name_the_longer_ones() -> None:
 
 def test_an_unknown_set_is_refused_with_the_nearest_name() -> None:
     assert refusal("patterns", "show", "f2") == "f2: no such file or shipped set; did you mean f1?"
+
+
+def test_tiers_and_methods_choose_among_the_patterns(mine: str) -> None:
+    ran = invoke("patterns", "show", mine, "--tier", "T1,T2", "--method", "cot", "--format", "csv")
+    assert [row["text"] for row in ran.rows] == ["step by step", "think step by step"]
+    ran = invoke("patterns", "show", mine, "--method", "PoT", "--format", "csv")
+    assert [row["text"] for row in ran.rows] == ["we think step by step", "b+"]
+    assert "no such method; it has CoT, PoT" in refusal("patterns", "show", mine, "--method", "x")
+    assert ngramscan.patterns_show(mine, tier="T3")["text"].tolist() == ["we think step by step"]

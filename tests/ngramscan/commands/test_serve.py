@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from ngramscan.serve.server import name_folders
 from tests.support.command import invoke
 from tests.support.outputs import refusal
 from tests.support.serve_process import INDEXES, THE, ask, serving
@@ -64,3 +65,22 @@ def test_without_a_folder_there_is_nothing_to_serve() -> None:
     ran = invoke("serve")
     assert (ran.code, ran.stdout) == (2, "")
     assert "Missing argument 'DIR...'" in ran.stderr
+
+
+def test_a_folder_may_have_another_name() -> None:
+    first, second = INDEXES[:2]
+    said = refusal("serve", f"web={first}", f"web={second}")
+    problem = f"{first} has the same name, so requests can't tell them apart"
+    assert said == f"{second}: {problem}"
+    assert name_folders([("web", first), ("", first)]) == {"web": first, first.name: first}
+
+
+def test_a_folder_with_an_equals_sign_is_itself(tmp_path: Path) -> None:
+    (tmp_path / "a=b").mkdir()
+    said = refusal("serve", tmp_path / "a=b")
+    assert said.startswith(f"{tmp_path / 'a=b'}: not an index")
+
+
+def test_the_option_of_counts_names_no_folder_to_serve() -> None:
+    said = refusal("serve", "--index", "web=my-index")
+    assert said == "--index: no such option; folders are arguments: `ngramscan serve web=my-index`"

@@ -1,16 +1,24 @@
 """Names of other tools lead to options and commands that exist, through the real command line."""
 
+import json
 import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import click
 import pytest
 
 import evalcore.synonyms
 import ngramscan.synonyms
-from ngramscan.reporting.synonyms import ALWAYS, Synonyms, cure_of_option
+from ngramscan.reporting.synonyms import (
+    ALWAYS,
+    COLUMN_ALIASES,
+    Synonyms,
+    column_meant,
+    cure_of_option,
+)
 from ngramscan.reporting.terminal import Commands
 from tests.support.command import MAINS, invoke
 from tests.support.places import ROOT
@@ -250,3 +258,183 @@ def test_an_extra_argument_is_answered_with_the_option_for_it(line: str, cure: s
     ended = invoke(*arguments, package=package)
     assert (ended.code, ended.stdout) == (2, "")
     assert cure in ended.stderr
+
+
+TEXTS = {
+    "first.jsonl": ["step by step, so by step", "Step up"],
+    "second.jsonl": ["step by step", "by step step by step"],
+}
+
+
+@pytest.fixture
+def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the current folder one with two corpora and an empty journal."""
+    monkeypatch.chdir(tmp_path)
+    for name, texts in TEXTS.items():
+        lines = [json.dumps({"text": text}) + "\n" for text in texts]
+        Path(name).write_text("".join(lines))
+
+
+def counts_of(*arguments: str) -> dict[tuple[str, str], int]:
+    """Return the occurrences that `count` writes, by index and pattern."""
+    ended = invoke("count", *arguments, "--format", "csv", package="ngramscan")
+    assert ended.code == 0, ended.stderr
+    return {(row["index"], row["pattern"]): int(row["occurrences"]) for row in ended.rows}
+
+
+def expected_counts(text: str, *names: str) -> dict[tuple[str, str], int]:
+    """Return how often a text occurs in the corpora, overlapping ones included."""
+    expression = re.compile(f"(?={re.escape(text)})")
+    return {
+        (f"scan:{name}", text): sum(len(expression.findall(line)) for line in TEXTS[name])
+        for name in names
+    }
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize(
+    ("arguments", "names"),
+    [
+        pytest.param(["by step", "second.jsonl"], ["second.jsonl"], id="in the place of --index"),
+        pytest.param(["-e", "by step", "first.jsonl"], ["first.jsonl"], id="after -e"),
+        pytest.param(["by step", *TEXTS], [*TEXTS], id="several files"),
+        pytest.param(["by step", "--index", *TEXTS], [*TEXTS], id="a glob that a shell expands"),
+    ],
+)
+def test_files_of_texts_among_the_phrases_are_read(arguments: list[str], names: list[str]) -> None:
+    assert counts_of(*arguments) == expected_counts("by step", *names)
+
+
+@pytest.mark.usefixtures("corpora")
+def test_a_file_of_texts_alone_is_not_a_phrase() -> None:
+    ended = invoke("count", "first.jsonl", package="ngramscan")
+    assert ended.code == 2
+    assert "to count in its texts: --index scan:first.jsonl" in ended.stderr
+
+
+@pytest.mark.usefixtures("corpora")
+def test_a_list_of_phrases_is_not_read_as_a_corpus() -> None:
+    Path("phrases.txt").write_text("step\n")
+    ended = invoke("count", "by step", "phrases.txt", package="ngramscan")
+    assert ended.code == 2
+    assert "to count each of its lines: -f phrases.txt" in ended.stderr
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize("flag", ["-F", "--fixed-strings", "-s", "--case-sensitive", "-c", "-r"])
+def test_what_is_done_anyway_may_be_asked_for(flag: str) -> None:
+    assert counts_of(flag, "step up", "first.jsonl") == {("scan:first.jsonl", "step up"): 0}
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize(
+    ("flags", "message"),
+    [
+        (["-F", "--regex"], "Error: -F: not allowed with --regex\n"),
+        (["-Fs", "-i"], "Error: -s: not allowed with --ignore-case\n"),
+        (["--case-sensitive", "-i"], "Error: --case-sensitive: not allowed with --ignore-case\n"),
+        (["--progress", "-q"], "Error: --progress: not allowed with --quiet\n"),
+    ],
+)
+def test_a_flag_that_changes_nothing_contradicts_its_opposite(
+    flags: list[str], message: str
+) -> None:
+    ended = invoke("count", *flags, "by step", "first.jsonl", package="ngramscan")
+    assert (ended.code, ended.stdout, ended.stderr) == (2, "", message)
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize("flag", ["--ignore_case", "--case_insensitive"])
+def test_underscores_in_options_are_hyphens(flag: str) -> None:
+    assert counts_of(flag, "step up", "first.jsonl") == {("scan:first.jsonl", "step up"): 1}
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("per_gb", "per_gigabyte"),
+        ("-per_gb", "-per_gigabyte"),
+        ("per GB", "per_gigabyte"),
+        ("Per-Gigabyte", "per_gigabyte"),
+        ("freq", "occurrences"),
+        ("-hits", "-occurrences"),
+        ("freq desc", "-occurrences"),
+        ("occurrences:ASC", "occurrences"),
+        ("occurrences descending", "-occurrences"),
+        ("-occurrences desc", "-occurrences desc"),
+        ("text", "text"),
+        ("docs", "docs"),
+        ("p_value", "p_value"),
+    ],
+)
+def test_near_forms_of_a_column_lead_to_it(typed: str, meant: str) -> None:
+    assert column_meant(typed, ["text", "pattern", "occurrences", "per_gigabyte"]) == meant
+
+
+def test_names_of_columns_stand_for_columns_of_rows() -> None:
+    columns = {"occurrences", "documents", "per_gigabyte", "p", "difference", "accuracy"}
+    columns |= {"pattern", "index", "asked_at", "bytes", "per_million_documents"}
+    columns |= {"documents_per_million", "per_million_tokens"}
+    assert {column for meant in COLUMN_ALIASES.values() for column in meant} == columns
+    assert [name for name in COLUMN_ALIASES if re.sub(r"[\s_-]+", "_", name.lower()) != name] == []
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize("sort", ["-freq", "count desc", "-per_gb", "rate_per_gb:desc"])
+def test_rows_are_sorted_by_the_column_that_was_meant(sort: str) -> None:
+    texts = ("Step", "step", "by step")
+    arguments = [f"-e{text}" for text in texts]
+    ended = invoke(
+        "count", *arguments, "second.jsonl", "--sort", sort, "--format", "csv", package="ngramscan"
+    )
+    expected = {
+        text: expected_counts(text, "second.jsonl")["scan:second.jsonl", text] for text in texts
+    }
+    ordered = sorted(texts, key=expected.__getitem__, reverse=True)
+    assert [row["pattern"] for row in ended.rows] == ordered == ["step", "by step", "Step"]
+
+
+@pytest.mark.usefixtures("corpora")
+def test_a_sorted_table_for_a_paper_has_the_columns_of_one() -> None:
+    arguments = ["count", "-eStep", "-estep", "second.jsonl"]
+    plain = invoke(*arguments, "-o", "plain.tex", package="ngramscan")
+    by_count = invoke(*arguments, "--sort", "-count", "-o", "sorted.tex", package="ngramscan")
+    assert (plain.code, by_count.code) == (0, 0)
+    plain_lines = Path("plain.tex").read_text().splitlines()
+    sorted_lines = Path("sorted.tex").read_text().splitlines()
+    assert sorted_lines != plain_lines
+    assert sorted(sorted_lines) == sorted(plain_lines)
+    assert [line.split(" & ")[0] for line in sorted_lines if " & " in line][1:] == ["step", "Step"]
+
+
+@pytest.mark.usefixtures("corpora")
+def test_operators_between_texts_are_words_like_others() -> None:
+    ended = invoke("count", "step AND by", "first.jsonl", package="ngramscan")
+    assert ended.stderr.endswith(
+        "AND and OR are words like others; count each text, as in -e step\n"
+    )
+    Path("words.jsonl").write_text('{"text": "step AND by"}\n')
+    assert "AND" not in invoke("count", "step AND by", "words.jsonl", package="ngramscan").stderr
+
+
+@pytest.mark.usefixtures("corpora")
+def test_questions_without_their_option_are_the_data_of_a_run() -> None:
+    Path("questions.jsonl").write_text('{"id": 1, "question": "What is 6 x 7?", "answer": "42"}\n')
+    options = ["--model", "m", "--method", "cot", "--dry-run"]
+    plain = invoke("run", "--data", "questions.jsonl", *options, package="evalcore")
+    assert "What is 6 x 7?" in plain.stdout
+    assert invoke("run", "questions.jsonl", *options, package="evalcore") == plain
+    both = invoke("run", "--data", "a.jsonl", "questions.jsonl", *options, package="evalcore")
+    assert both.code == 2
+
+
+@pytest.mark.parametrize(
+    ("spec", "cure"),
+    [
+        ("v4_pileval_llama", "an index over tokens: --index infini-gram:v4_pileval_llama"),
+        ("all", "no index of this name; the eight of the paper are --index paper"),
+    ],
+)
+def test_an_index_under_another_name_leads_to_its_spec(spec: str, cure: str) -> None:
+    ended = invoke("count", "by step", "--index", spec, "--dry-run", package="ngramscan")
+    assert (ended.code, ended.stderr) == (2, f"Error: --index {spec}: {cure}\n")
