@@ -103,7 +103,7 @@ class Fm9File(MappedFile):
         return segments
 
     def extend(self, texts: Sequence[bytes], segments: Integers) -> Integers:
-        """Return the ranks of the suffixes in which a text stands before those of a range.
+        """Return the ranks of the suffixes of a range, each with a text put before it.
 
         Parameters
         ----------
