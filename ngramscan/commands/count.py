@@ -130,7 +130,8 @@ def count(
         if pattern_options.dry_run:
             from ngramscan.prevalence.plans import plan_count  # slow to import
 
-            return Result(plan_count(queries, indexes, needs_totals, count_anyway), PlanRow)
+            plan = plan_count(queries, indexes, needs_totals, count_anyway, rule)
+            return Result(plan, PlanRow)
         counting = run_count(queries, indexes, needs_totals, count_anyway, rule)
     rows = counting.rows
     sums = make_totals(counting) if needs_totals else []

@@ -166,7 +166,7 @@ def docnorm(
             # Slow to import.
             from ngramscan.prevalence.plans import describe_lookups, plan_docnorm
 
-            plan = plan_docnorm(queries, indexes, norm)
+            plan = plan_docnorm(queries, indexes, norm, pattern_options.match_rule)
             return Result(plan, PlanRow, [*notices, *describe_lookups(plan)])
         norming = run_docnorm(queries, indexes, norm, pattern_options.match_rule)
     rows, sums = norming.rows, norming.totals

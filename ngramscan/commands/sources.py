@@ -102,7 +102,7 @@ def sources(
             from ngramscan.prevalence.plans import plan_sources  # slow to import
 
             return Result(plan_sources(queries, indexes, sources_options), PlanRow)
-        result = run_sources(queries, indexes, sources_options)
+        result = run_sources(queries, indexes, sources_options, pattern_options.match_rule)
     return Result(
         result.rows,
         SourceRow,

@@ -96,7 +96,9 @@ class Occurrences:
 
     query: str
     segments: tuple[Segment, ...]
-    """One per shard with at least one occurrence."""
+    """One per shard with at least one occurrence; several, if forms of the query were looked up."""
+    is_by_rule: bool = False
+    """Occurrences were found by a rule of matching, so the text of the query need not be there."""
 
     @property
     def occurrences(self) -> int:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -20,10 +22,12 @@ from ngramscan.index_files.fm9.reader import (
     Shard,
     ShardWindow,
     compile_reader,
+    extend_in_all,
     find_in_all,
     match_starts_in_all,
     open_shards,
 )
+from ngramscan.index_files.fm9.rules import RuleSearch
 from ngramscan.indexes.base import (
     Cost,
     IndexSize,
@@ -40,8 +44,11 @@ from ngramscan.indexes.base import (
 )
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.kinds import FM9
+from ngramscan.matching.rules import EXACT, MatchRule
+from ngramscan.matching.white_space import single_spaced
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import Progress
+from ngramscan.rows import Note
 from ngramscan.stopping import on_any_thread
 
 if TYPE_CHECKING:
@@ -149,7 +156,7 @@ class Fm9Index:
             for place in places
             if not 0 <= place.rank < shard.ranks
         ]
-        lengths = np.array([len(place.query.encode()) for place in inside], np.int64)
+        lengths = np.array([sum(self._extent(place)) for place in inside], np.int64)
         try:
             # One more byte than is shown, to see whether a character ends where the text does.
             shard_windows = shard.windows([place.rank for place in inside], lengths, context + 1)
@@ -162,25 +169,35 @@ class Fm9Index:
     def _window(
         self, place: Place, shard_window: ShardWindow, line: bytes, context: int
     ) -> Window | WindowFailure:
-        query = place.query.encode()
-        end = shard_window.offset + len(query)
-        if shard_window.offset < 0 or shard_window.text[shard_window.offset : end] != query:
+        before, length = self._extent(place)
+        start = shard_window.offset + before
+        end = start + length
+        if start < 0 or not self._is_occurrence(place, shard_window.text[start:end]):
             return _failure(place, f"no occurrence of {place.query!r}")
         document = str(self._first_documents[place.shard] + shard_window.document)
         if not is_object(line):
             problem = f"its metadata is not a JSON object: {line[:50]!r}"
             error = IndexFormatError(f"{self.name}, document {document}", problem)
             return WindowFailure(place, error)
-        low, high = cut_ends(shard_window.text, shard_window.offset, end, context)
+        low, high = cut_ends(shard_window.text, start, end, context)
         return Window(
             place,
             document,
             shard_window.document_bytes,
             shard_window.text[low:high],
-            shard_window.offset - low,
+            start - low,
             shard_window.start + low == 0,
             line.decode(),
+            match_bytes=None if length == len(place.query.encode()) else length,
         )
+
+    def _extent(self, place: Place) -> tuple[int, int]:
+        """Return the bytes from the place of a rank to the occurrence, and those of the latter."""
+        return 0, len(place.query.encode())
+
+    def _is_occurrence(self, place: Place, text: bytes) -> bool:
+        """Tell whether the text at a place is the occurrence of its query."""
+        return text == place.query.encode()
 
 
 class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes, ReadsMetadata):
@@ -244,10 +261,106 @@ class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes, ReadsMetadata):
         return documents + self._first_documents[segment.shard]
 
 
-def open_fm9(directory: Path, progress: Progress, allow_partial: bool = False) -> LocalFm9Index:
+class RuledFm9Index(LocalFm9Index):
+    """A local index that counts by a rule of matching, which has no regular expressions.
+
+    A rank of an occurrence may be that of the character before it.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        shards: Sequence[Shard],
+        progress: Progress,
+        readers: int,
+        rule: MatchRule,
+    ) -> None:
+        super().__init__(name, shards, progress, readers)
+        self._rule = rule
+        all_ranks = np.array([[0, shard.ranks] for shard in shards], np.int64)
+        self._search = RuleSearch(rule, partial(extend_in_all, shards), all_ranks)
+        self._forms: dict[str, list[_Form]] = {}
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
+        """Yield the count of each query."""
+        notes = tuple(Note(text, "index") for text in self._rule.notes)
+        for count in super().counts(queries):
+            yield replace(count, notes=notes)
+
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
+        """Yield the ranks of each query's occurrences."""
+        self._progress.expect(len(queries), "queries")
+        self._compile()
+        for query in queries:
+            forms = self._find_forms(query)
+            yield Occurrences(query, tuple(form.segment for form in forms), is_by_rule=True)
+            self._progress.advance(1, "queries")
+
+    def _find_forms(self, query: str) -> list[_Form]:
+        """Return the forms in which a query occurs, by shard and rank."""
+        if query not in self._forms:
+            forms = [
+                _Form(Segment(shard, low, high), len(branch.before), branch.length)
+                for branch in self._search.find(query)
+                for shard, (low, high) in enumerate(branch.ranks.tolist())
+                if low < high
+            ]
+            self._forms[query] = sorted(forms, key=_first_rank)
+        return self._forms[query]
+
+    def _extent(self, place: Place) -> tuple[int, int]:
+        form = self._form_at(place)
+        return (form.before, form.length) if form else super()._extent(place)
+
+    def _form_at(self, place: Place) -> _Form | None:
+        """Return the form that an occurrence has; None: no occurrence has this rank."""
+        forms = self._find_forms(place.query)
+        number = bisect_right(forms, (place.shard, place.rank), key=_first_rank) - 1
+        if number >= 0 and forms[number].holds(place):
+            return forms[number]
+        return None
+
+    def _is_occurrence(self, place: Place, text: bytes) -> bool:
+        if self._form_at(place) is None:
+            return False
+        literal = place.query.encode()
+        if self._rule.ignore_case:
+            literal, text = literal.lower(), text.lower()
+        if self._rule.any_space:
+            literal, text = single_spaced(literal).strip(b" "), single_spaced(text)
+        return text == literal
+
+
+class _Form(NamedTuple):
+    """Occurrences of the same length."""
+
+    segment: Segment
+    before: int
+    """Bytes from the place of a rank to the occurrence."""
+    length: int
+    """Bytes of the occurrence."""
+
+    def holds(self, place: Place) -> bool:
+        """Tell whether an occurrence is one of them."""
+        segment = self.segment
+        return place.shard == segment.shard and segment.low <= place.rank < segment.high
+
+
+def _first_rank(form: _Form) -> tuple[int, int]:
+    return form.segment.shard, form.segment.low
+
+
+def open_fm9(
+    directory: Path,
+    progress: Progress,
+    allow_partial: bool = False,
+    rule: MatchRule = EXACT,
+) -> LocalFm9Index:
     """Open the index in a folder, which is a shard or contains shards."""
-    shards = open_shards(directory, allow_partial)
-    return LocalFm9Index(FM9.spec_of(directory), shards, progress, usable_cores())
+    shards, name = open_shards(directory, allow_partial), FM9.spec_of(directory)
+    if rule.is_exact:
+        return LocalFm9Index(name, shards, progress, usable_cores())
+    return RuledFm9Index(name, shards, progress, usable_cores(), rule)
 
 
 def _tasks(places: Sequence[Place]) -> Iterator[list[Place]]:

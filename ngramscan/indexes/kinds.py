@@ -27,6 +27,7 @@ from ngramscan.indexes.catalog import (
     service_of,
     token_indexes,
 )
+from ngramscan.indexes.options import MATCH_OPTIONS
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import CORPUS_NAME
 
@@ -56,6 +57,8 @@ class IndexKind:
     """Options that change counts and that only some kinds take."""
     reads_texts: bool = False
     """Texts of a corpus are read, so that they can be searched in other ways than as they are."""
+    match_rules: tuple[str, ...] = ()
+    """Options of `IndexOptions.match_rule` that its indexes follow, if their files are here."""
     suggests_others: bool = False
     """If an index can't be opened, the error names another kind as which it can be."""
     completed_names: Callable[[], list[str]] = list
@@ -128,7 +131,8 @@ def _open_fm9(spec: str, resources: Resources) -> Sequence[Index]:
     with needs_extra(OptionUse("index", spec), "index"):  # which is slow to import, too
         from ngramscan.indexes.fm9 import open_fm9
     if "://" not in place:
-        return [open_fm9(index_folder(place), resources.progress)]
+        folder, rule = index_folder(place), resources.options.match_rule
+        return [open_fm9(folder, resources.progress, rule=rule)]
     from ngramscan.indexes.in_place import InPlaceIndex  # slower still
 
     return [
@@ -217,6 +221,7 @@ SCAN = IndexKind(
         "exclude_source",
     ),
     reads_texts=True,
+    match_rules=MATCH_OPTIONS,
     suggests_others=True,
 )
 FM9 = IndexKind(
@@ -226,6 +231,7 @@ FM9 = IndexKind(
     completion="fm9:",
     is_of_files=True,
     description="an index; to query it",
+    match_rules=("whole_words", "any_space", "ignore_case"),
     suggests_others=True,
 )
 TOKENS = IndexKind(
@@ -263,6 +269,7 @@ PYTHON = IndexKind(
     completion="python",
     options=("sample_files", "limit_documents", "exclude_source", "skip_bad_files"),
     reads_texts=True,
+    match_rules=MATCH_OPTIONS,
 )
 
 KINDS = (SCAN, FM9, TOKENS, TOKEN_SERVICE, HTTP, HTTPS, PAPER_CORPORA, PYTHON)

@@ -11,7 +11,7 @@ from pathlib import Path
 from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, find_token_index, nearest_names
-from ngramscan.indexes.kinds import FORMS, KINDS, SCAN, IndexKind, expanded, kind_at, kind_of
+from ngramscan.indexes.kinds import FM9, FORMS, KINDS, SCAN, IndexKind, expanded, kind_at, kind_of
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, SpecValues
 from ngramscan.indexes.resources import Resources
 from ngramscan.indexes.specs import IndexSpec, other_meaning, read_specs, spec_of_path
@@ -76,6 +76,7 @@ def _open(spec: str, resources: Resources) -> Sequence[Index]:
     if kind is None or kind.has_place:
         _, _, place = spec.partition(":")
         refuse_impossible(place or spec)
+    _refuse_rules(spec, kind, resources.options)
     if kind is None or not kind.reads_texts:
         _refuse_for_texts(spec, resources.options)
     if kind is None:
@@ -86,14 +87,26 @@ def _open(spec: str, resources: Resources) -> Sequence[Index]:
     return kind.open(spec, resources)
 
 
-def _refuse_for_texts(spec: str, options: IndexOptions) -> None:
-    """Raise an InputError for an option that only corpora that are read take."""
+def _refuse_rules(spec: str, kind: IndexKind | None, options: IndexOptions) -> None:
+    """Raise an InputError for a rule of matching that an index doesn't follow."""
+    follows = kind.match_rules if kind else ()
+    if kind is FM9 and "://" in spec:
+        follows = ()
     for option in MATCH_OPTIONS:
-        if getattr(options, option):
-            readers = " and ".join(kind.prefix for kind in KINDS if kind.reads_texts)
-            problem = f"only {readers} take it, not {spec}; to read a corpus: "
+        if getattr(options, option) and option not in follows:
+            names = [
+                kind.form if kind is FM9 else kind.prefix
+                for kind in KINDS
+                if option in kind.match_rules
+            ]
+            takers = ", ".join(names[:-1]) + f" and {names[-1]}"
+            problem = f"only {takers} take it, not {spec}; to read a corpus: "
             cure = OptionUse("index", SCAN.spec_of("PATH"))
             raise InputError(OptionUse(option), problem + cure)
+
+
+def _refuse_for_texts(spec: str, options: IndexOptions) -> None:
+    """Raise an InputError for an option that only corpora that are read take."""
     if rule := options.normalization:
         how = "in words" if rule == "words" else "by letters and digits alone"
         only = f"only corpora that are read (scan:…, python) can be searched {how}"

@@ -31,6 +31,15 @@ _OTHER = (
 """White_Space of the Unicode Character Database beyond ASCII, in UTF-8."""
 WHITE_SPACE = rb"(?:[\t-\r ]|" + _OTHER + rb")"
 """One character, as a regular expression of bytes has it."""
+WHITE_SPACES = tuple(
+    character.encode()
+    for character in (
+        "\t\n\v\f\r \x85\xa0\u1680"
+        "\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+        "\u2028\u2029\u202f\u205f\u3000"
+    )
+)
+"""All characters of white space, in UTF-8."""
 _LONGEST = 3
 """Bytes of a character of white space."""
 _SIGNS = (b"\xc2\x85", b"\xc2\xa0", b"\xe1\x9a\x80", b"\xe2\x80", b"\xe2\x81\x9f", b"\xe3\x80\x80")
@@ -52,6 +61,15 @@ def single_spaced(text: bytes | memoryview) -> bytes:
     if not spaced.isascii() and any(sign in spaced for sign in _SIGNS):
         spaced = _OTHER_SPACE.sub(b" ", spaced)
     return _SEVERAL_SPACES.sub(b" ", spaced) if b"  " in spaced else spaced
+
+
+def split_at_white_space(literal: bytes) -> list[bytes]:
+    r"""Return the parts of a literal between its white space; empty ones where that is at an end.
+
+    >>> split_at_white_space(b" let\r\n us")
+    [b'', b'let', b'us']
+    """
+    return _RUN.split(literal)
 
 
 def spaced_expression(literal: bytes) -> re.Pattern[bytes]:

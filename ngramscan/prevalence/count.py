@@ -223,7 +223,10 @@ def _form_counts(
 
 
 def start_lookups(
-    queries: Sequence[Query], indexes: Sequence[Index], count_anyway: bool = False
+    queries: Sequence[Query],
+    indexes: Sequence[Index],
+    count_anyway: bool = False,
+    rule: MatchRule = EXACT,
 ) -> list[tuple[Index, Iterator[Any]]]:
     """Start to look up some queries in each index.
 
@@ -232,15 +235,19 @@ def start_lookups(
     return [
         (index, (index.lookups if is_token_level(index) else index.find)(texts))
         for index in indexes
-        for texts in [texts_asked(queries, index, count_anyway)]
+        for texts in [texts_asked(queries, index, count_anyway, rule=rule)]
     ]
 
 
 def texts_asked(
-    queries: Sequence[Query], index: Index, count_anyway: bool = False, for_totals: bool = True
+    queries: Sequence[Query],
+    index: Index,
+    count_anyway: bool = False,
+    for_totals: bool = True,
+    rule: MatchRule = EXACT,
 ) -> list[str]:
     """Return the texts to look up, each once, without those that tokens can't match."""
-    texts = texts_of(queries, for_totals and index.unit == "bytes")
+    texts = texts_of(queries, for_totals and index.unit == "bytes", rule)
     # Tokens that can be seen may be bytes, so that any text has some.
     if count_anyway or not is_token_level(index) or index.shows_tokens:
         return texts
@@ -254,9 +261,10 @@ def collect_lookups(
     stream: Iterator[Any],
     count_anyway: bool = False,
     hint: Text = "",
+    rule: MatchRule = EXACT,
 ) -> tuple[dict[str, Any], list[QueryFailure]]:
     """Return where each text occurs, and the failures of the others; `hint` is for refused ones."""
-    located, errors = collect_replies(stream, texts_asked(queries, index, count_anyway))
+    located, errors = collect_replies(stream, texts_asked(queries, index, count_anyway, rule=rule))
     for text in () if count_anyway or index.unit == "bytes" else hopeless_texts(queries):
         if text not in errors and not (text in located and is_of_bytes(located[text])):
             located.pop(text, None)

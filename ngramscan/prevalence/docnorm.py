@@ -171,14 +171,15 @@ def run_docnorm(
     ordered = sorted(indexes, key=attrgetter("unit"))
     # All services are asked at the same time; corpora are read one after the other.
     placed = [index for index in ordered if not isinstance(index, ReadsDocuments)]
-    lookups = {index.name: stream for index, stream in start_lookups(queries, placed)}
+    lookups = {index.name: stream for index, stream in start_lookups(queries, placed, rule=rule)}
     result = DocnormResult()
     for index in ordered:
         n_before, n_totals = len(result.rows), len(result.totals)
         if isinstance(index, ReadsDocuments):
             _read(result, index, queries, rule)
         else:
-            _place(result, index, queries, lookup=lookups[index.name], options=options)
+            lookup = lookups[index.name]
+            _place(result, index, queries, lookup=lookup, options=options, rule=rule)
         size = index.size()
         result.sizes[index.name] = size
         result.rows[n_before:] = [_with_rates(row, size) for row in result.rows[n_before:]]
@@ -260,13 +261,14 @@ def _place(
     queries: Sequence[Query],
     lookup: Iterator[LocatedQuery | QueryFailure],
     options: DocnormOptions,
+    rule: MatchRule,
 ) -> None:
-    located_by_text, missing = collect_lookups(queries, index, lookup)
+    located_by_text, missing = collect_lookups(queries, index, lookup, rule=rule)
     texts = dict.fromkeys(query.text for query in queries)
     located_queries = [located_by_text[text] for text in texts if text in located_by_text]
     counted, unplaced = count_documents(index, located_queries, options)
     rest = [located for located in located_queries if located.query not in counted | unplaced]
-    of_scopes = [(scope, _texts_of_union(index, scope)) for scope in scopes(queries)]
+    of_scopes = [(scope, _texts_of_union(index, scope, rule)) for scope in scopes(queries)]
     # A pattern with no more occurrences than draws has all its documents listed, but was not
     # checked for neighbouring patterns.
     several = {
@@ -281,12 +283,14 @@ def _place(
         index, rest, [union for union in unions if len(union) > 1], options
     )
     placed = _Placed(located_by_text, counted, draws_by_text)
-    result.add(index.name, [*_placed_rows(index, queries, placed, options)])
+    rows_with_notes = [*_placed_rows(index, queries, placed, options)]
+    rule_notes = [Note(text, "index") for text in rule.notes]
+    result.add(index.name, [(row, [*rule_notes, *notes]) for row, notes in rows_with_notes])
     of_unions = [
         (scope, *_union_documents(index, union, placed, options)) for scope, union in of_scopes
     ]
     occurrences = {text: located.occurrences for text, located in located_by_text.items()}
-    result.totals.extend(make_totals(index, of_unions, occurrences))
+    result.totals.extend(make_totals(index, of_unions, occurrences, rule))
     failures = (unplaced | failed).items()
     result.missing.extend([*missing, *(QueryFailure(index.name, *item) for item in failures)])
     for seen in draws_by_text.values():
@@ -294,12 +298,12 @@ def _place(
         result.drawn.extend(replace(row, draw=number) for number, row in enumerate(rows, 1))
 
 
-def _texts_of_union(index: Index, scope: Scope) -> Texts:
+def _texts_of_union(index: Index, scope: Scope, rule: MatchRule) -> Texts:
     """Return the texts whose documents together are the documents of a scope.
 
     The n-grams of a text need not contain the n-grams of a text within it.
     """
-    return union_of(scope) if index.unit == "bytes" else tuple(scope.texts)
+    return union_of(scope, rule) if index.unit == "bytes" else tuple(scope.texts)
 
 
 def _union_documents(

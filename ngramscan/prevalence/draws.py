@@ -34,6 +34,7 @@ from ngramscan.indexes.tokens.base import (
     is_token_level,
 )
 from ngramscan.matching import find_starts, least_distance
+from ngramscan.messages import OptionUse
 from ngramscan.patterns.overlaps import nesting
 from ngramscan.prevalence.estimators import Draws, is_without_replacement, required_draws
 from ngramscan.statistics.streams import stream
@@ -166,9 +167,15 @@ def draw_occurrences(
 
     With a target, some are drawn at first, then as many as it needs.
     """
+    failed = {
+        located.query: _refusal_to_draw(located)
+        for located in located_queries
+        if isinstance(located, Occurrences) and located.is_by_rule
+    }
+    located_queries = [located for located in located_queries if located.query not in failed]
+    unions = [union for union in unions if not failed.keys() & set(union)]
     owners = _owners_of_unions(located_queries, unions)
     seen: dict[Place, Seen] = {}
-    failed: dict[str, NgramscanError] = {}
 
     def draw(sizes: Mapping[LocatedQuery, int]) -> dict[LocatedQuery, list[Seen]]:
         draws = {
@@ -204,6 +211,15 @@ def draw_occurrences(
             needed[located] = required_draws(draws, options.target, options.max_draws)
         draws_by_query = draw(needed)
     return {located.query: looked for located, looked in draws_by_query.items()}, failed
+
+
+def _refusal_to_draw(located: Occurrences) -> NgramscanError:
+    """Return the error of a query whose other occurrences in a document can't be told by text."""
+    cure = OptionUse("exact_up_to", str(located.occurrences))
+    return NgramscanError(
+        "documents by this rule are counted, not estimated from draws; to look up all"
+        f" {located.occurrences:,} occurrences: " + cure
+    )
 
 
 def _owners_of_unions(

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from ngramscan.indexes.base import CountsBySource, FindsSpans, Index, Locates, ReadsMetadata
 from ngramscan.indexes.tokens.base import MatchesTokens
+from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.patterns.model import Query
 from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, queries_of_forms
 from ngramscan.prevalence.contamination.rules import Rule
@@ -35,12 +36,16 @@ _TRACED_IN_TOKENS = (
 
 
 def plan_count(
-    queries: Sequence[Query], indexes: Sequence[Index], needs_totals: bool, count_anyway: bool
+    queries: Sequence[Query],
+    indexes: Sequence[Index],
+    needs_totals: bool,
+    count_anyway: bool,
+    rule: MatchRule = EXACT,
 ) -> list[PlanRow]:
     """Return the cost of counting; where bytes are counted, with other normal forms of Unicode."""
     plan = list[PlanRow]()
     for index in _in_order_of_units(indexes):
-        texts = texts_asked(queries, index, count_anyway, needs_totals)
+        texts = texts_asked(queries, index, count_anyway, needs_totals, rule)
         if index.unit == "bytes":
             texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
         plan += make_plan(len(queries), texts, 0, 0, [index])
@@ -48,14 +53,17 @@ def plan_count(
 
 
 def plan_docnorm(
-    queries: Sequence[Query], indexes: Sequence[Index], options: DocnormOptions
+    queries: Sequence[Query],
+    indexes: Sequence[Index],
+    options: DocnormOptions,
+    rule: MatchRule = EXACT,
 ) -> list[PlanRow]:
     """Return the cost of document counts: a window per draw of each text that is not counted."""
     texts = {query.text for query in queries}
     draws = options.draws if options.target is None else options.max_draws
     plan = list[PlanRow]()
     for index in _in_order_of_units(indexes):
-        lookups = texts_asked(queries, index)
+        lookups = texts_asked(queries, index, rule=rule)
         drawn_texts = _drawn_texts(index, [text for text in lookups if text in texts], options)
         plan += make_plan(len(queries), lookups, draws * len(drawn_texts), options.context, [index])
     return plan

@@ -25,6 +25,7 @@ from ngramscan.indexes.base import (
     SourceCounts,
 )
 from ngramscan.indexes.tokens.base import TokenOccurrences, is_token_level
+from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.messages import OptionUse
 from ngramscan.patterns.model import Query
 from ngramscan.prevalence.count import collect_replies, notes_on_ngrams, shared_notes
@@ -168,12 +169,16 @@ class SourcesResult:
 
 
 def run_sources(
-    queries: Sequence[Query], indexes: Sequence[Index], options: SourcesOptions
+    queries: Sequence[Query],
+    indexes: Sequence[Index],
+    options: SourcesOptions,
+    rule: MatchRule = EXACT,
 ) -> SourcesResult:
     """Count or estimate the occurrences and documents of some queries by source, in each index.
 
     Indexes over tokens come last. Queries that fail are in `missing`. An InputError says that no
     document of an index has the field, and which fields there are.
+    `rule` says what the indexes count.
     """
     refuse_without_metadata(indexes)
     texts = list(dict.fromkeys(query.text for query in queries))
@@ -190,7 +195,7 @@ def run_sources(
             result.missing.extend(
                 QueryFailure(index.name, text, error) for text, error in errors.items()
             )
-            _add_located(result, index, queries, located, options)
+            _add_located(result, index, queries, located, options, rule)
         result.sizes[index.name] = index.size()
     return result
 
@@ -311,6 +316,7 @@ def _add_located(
     queries: Sequence[Query],
     located: Mapping[str, LocatedQuery],
     options: SourcesOptions,
+    rule: MatchRule,
 ) -> None:
     looked_up = _look_up(index, [each for each in located.values() if each.occurrences], options)
     shares = [share for each in looked_up.shares.values() for share in each]
@@ -325,7 +331,7 @@ def _add_located(
         if query.text in located and not located[query.text].occurrences:
             result.absent.append((index.name, query.text))
         if query.text in looked_up.shares:
-            rows = _located_rows(index, query, located[query.text], looked_up, options)
+            rows = _located_rows(index, query, located[query.text], looked_up, options, rule)
             result.rows.extend(row for row, _ in rows)
             notes += [notes_of_row for _, notes_of_row in rows]
     result.notes[index.name] = shared_notes(notes)
@@ -413,13 +419,16 @@ def _located_rows(
     located: LocatedQuery,
     looked_up: _LookedUp,
     options: SourcesOptions,
+    rule: MatchRule,
 ) -> list[tuple[SourceRow, list[Note]]]:
     """Return the rows of a query with their notes, the source with most occurrences first."""
     occurrences, n_draws = located.occurrences, looked_up.draws.get(query.text)
     is_estimated = n_draws is not None and n_draws < occurrences
     rows = list[tuple[SourceRow, list[Note]]]()
     for share in looked_up.shares[query.text]:
-        notes = [_TOGETHER] if is_estimated else []
+        notes = [Note(text, "index") for text in rule.notes]
+        if is_estimated:
+            notes.append(_TOGETHER)
         if isinstance(located, TokenOccurrences):
             notes += notes_on_ngrams(located)
         if share.documents is None:

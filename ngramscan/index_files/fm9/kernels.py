@@ -323,6 +323,34 @@ def _before(t: Tables, byte: Int, low: Int, high: Int) -> tuple[Int, Int]:
 
 
 @warming_kernel
+def extend(
+    t: Tables, texts: Bytes, starts: Integers, segments: Integers, at: Integers, flag: Bytes
+) -> Int:
+    """Put a text before each range of ranks, half-open, in its place: empty if it isn't there.
+
+    The texts follow each other; `starts` has the start of each, and the end of the last. `at` is
+    how far the search is, zeros at first: the number of the text at hand, and how many of its last
+    bytes were found. Returns 0, CORRUPT or STOPPED.
+    """
+    while at[0] < len(segments):
+        number = at[0]
+        start, stop = starts[number], starts[number + 1]
+        low, high = segments[number, 0], segments[number, 1]
+        while low < high and at[1] < stop - start:
+            low, high = _before(t, np.int64(texts[stop - 1 - at[1]]), low, high)
+            if low < 0:
+                return CORRUPT
+            segments[number, 0] = low
+            segments[number, 1] = high
+            at[1] += 1
+            if flag[0] != GO:
+                return STOPPED
+        at[0] += 1
+        at[1] = 0
+    return 0
+
+
+@warming_kernel
 def previous(t: Tables, rank: Int) -> Int:
     """Return the rank of the suffix that is one byte longer, times 256, plus that byte."""
     node = 0

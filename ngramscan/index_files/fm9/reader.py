@@ -102,6 +102,30 @@ class Fm9File(MappedFile):
         segments[order] = sorted_segments
         return segments
 
+    def extend(self, texts: Sequence[bytes], segments: Integers) -> Integers:
+        """Return the ranks of the suffixes of a range, each with a text put before it.
+
+        Parameters
+        ----------
+        texts : sequence of bytes
+        segments : array of int, shape (texts, 2)
+            Half-open ranges of ranks, one for each text.
+
+        Returns
+        -------
+        array of int, shape (texts, 2)
+            Half-open ranges; the two numbers are equal where there is no such suffix.
+        """
+        lengths = [len(text) for text in texts]
+        expect_steps(sum(lengths))
+        extended, at = np.array(segments, np.int64), np.zeros(2, np.int64)
+        starts = np.array([0, *accumulate(lengths)], np.int64)
+        all_texts = np.frombuffer(bytearray().join(texts), np.uint8)
+        with unchanged([self]):
+            if run_to_end(kernels.extend, self.tables, all_texts, starts, extended, at) != 0:
+                raise self.corrupt("field rrr: the bits contradict their number")
+        return extended
+
     def match_starts(self, text: bytes, begins: Integers, ends: Integers) -> Integers:
         """Return the start of the longest match that ends at each of some ends of a text.
 
@@ -333,6 +357,7 @@ def compile_reader(shard: Shard, progress: Progress = SILENT) -> None:
 
     def read() -> None:
         shard.find([b"\xff"])
+        shard.data.extend([b"\xff"], np.array([[0, shard.ranks]], np.int64))
         shard.data.locate([0])
         shard.data.extract([0], [1])
 
@@ -351,6 +376,15 @@ def match_starts_in_all(
 def find_in_all(shards: Sequence[Shard], patterns: Sequence[bytes]) -> list[Integers]:
     """Return the ranks of each pattern's occurrences in each shard, as `Fm9File.find` does."""
     return _in_threads(lambda shard: shard.find(patterns), shards)
+
+
+def extend_in_all(shards: Sequence[Shard], texts: Sequence[bytes], segments: Integers) -> Integers:
+    """Return the ranks that `Fm9File.extend` does, in each shard: [texts, shards, 2]."""
+    numbers = range(len(shards))
+    by_shard = _in_threads(
+        lambda number: shards[number].data.extend(texts, segments[:, number]), numbers
+    )
+    return np.stack(by_shard, axis=1)
 
 
 def _in_threads(work: Callable[[_ItemT], _T], items: Sequence[_ItemT]) -> list[_T]:

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 import ngramscan
-from ngramscan.errors import InputError
+from ngramscan.errors import IncompleteError, InputError
 from ngramscan.matching import MatchRule
 from tests.support import corpus_files, match_oracle
 from tests.support.command import invoke
+from tests.support.fm9_shards import write_shard
 
 TEXTS = [
     "let us go, let us see",
@@ -249,15 +250,103 @@ def test_an_expression_of_a_set_is_named_by_its_set(tmp_path: Path) -> None:
     assert str(raised.value) == f"{problem}; to count its texts, {cure}"
 
 
-@pytest.mark.parametrize("index", ["dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:x"])
-@pytest.mark.parametrize("option", ["regex", "whole_words", "any_space", "ignore_case"])
-def test_indexes_that_can_not_follow_a_rule_refuse_it(index: str, option: str) -> None:
+@pytest.mark.parametrize(
+    ("index", "option", "takers"),
+    [
+        *(
+            (index, option, "scan:, fm9:DIR and python")
+            for index in ("dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:http://x/y")
+            for option in ("whole_words", "any_space", "ignore_case")
+        ),
+        *(
+            (index, "regex", "scan: and python")
+            for index in ("dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:x")
+        ),
+    ],
+)
+def test_indexes_that_can_not_follow_a_rule_refuse_it(index: str, option: str, takers: str) -> None:
     rule: dict[str, Any] = {option: True}
     with pytest.raises(InputError) as error:
         ngramscan.count("let us", index=index, **rule)
     assert str(error.value) == (
-        f'{option}: only scan: and python take it, not {index}; to read a corpus: index="scan:PATH"'
+        f'{option}: only {takers} take it, not {index}; to read a corpus: index="scan:PATH"'
     )
+
+
+INDEX_RULES = [rule for rule in RULES if not rule.is_regex]
+
+
+def index_of(folder: Path) -> Path:
+    """Return an index of the texts in two shards."""
+    for name, texts in (("0", TEXTS[:3]), ("1", TEXTS[3:])):
+        lines = [b'{"source": "' + name.encode() + b'"}'] * len(texts)
+        write_shard(folder / "index" / name, [text.encode() for text in texts], lines)
+    return folder / "index"
+
+
+@pytest.mark.parametrize("rule", INDEX_RULES, ids=id_of)
+def test_a_local_index_counts_what_a_scan_counts(tmp_path: Path, rule: MatchRule) -> None:
+    corpus, index = corpus_files.write(tmp_path, "c.jsonl", TEXTS), index_of(tmp_path)
+    both = [f"fm9:{index}", f"scan:{corpus}"]
+    counts = ngramscan.count(literal=QUERIES, index=both, workers=1, **options_of(rule))
+    indexed, scanned = (group for _, group in counts.groupby("index"))
+    assert indexed["occurrences"].tolist() == scanned["occurrences"].tolist()
+    assert set(indexed.get("note", [""])) == {NOTES[rule]}
+    expected = match_oracle.tally(QUERIES, TEXTS, rule)
+    rows = ngramscan.docnorm(literal=QUERIES, index=f"fm9:{index}", **options_of(rule))
+    assert [*zip(rows["occurrences"], rows["documents"], strict=True)] == expected
+    assert set(rows["estimator"]) == {"exact"}
+    assert set(rows.get("note", [""])) == {NOTES[rule]}
+    sources = ngramscan.sources(
+        literal=QUERIES, index=f"fm9:{index}", by="source", **options_of(rule)
+    )
+    assert sources.groupby("query")["occurrences"].sum().to_dict() == {
+        query: number for query, (number, _) in zip(QUERIES, expected, strict=True) if number
+    }
+    assert set(sources.get("note", [""])) == {NOTES[rule]}
+
+
+@pytest.mark.parametrize("rule", INDEX_RULES, ids=id_of)
+def test_contexts_of_a_local_index_are_those_of_a_scan(tmp_path: Path, rule: MatchRule) -> None:
+    corpus, index = corpus_files.write(tmp_path, "c.jsonl", TEXTS), index_of(tmp_path)
+    columns = ["pattern", "offset", "left", "match", "right"]
+    indexed, scanned = (
+        ngramscan.contexts(
+            literal=QUERIES, index=spec, n=1000, width=50, workers=1, **options_of(rule)
+        )
+        for spec in (f"fm9:{index}", f"scan:{corpus}")
+    )
+    shown, expected = (
+        sorted(rows[columns].itertuples(index=False, name=None)) for rows in (indexed, scanned)
+    )
+    assert shown == expected
+
+
+@pytest.mark.parametrize("rule", INDEX_RULES, ids=id_of)
+def test_totals_of_a_local_index_are_those_of_a_scan(tmp_path: Path, rule: MatchRule) -> None:
+    corpus, index = corpus_files.write(tmp_path, "c.jsonl", TEXTS), index_of(tmp_path)
+    patterns = tmp_path / "nested.yaml"
+    patterns.write_text(SET)
+    for command in (ngramscan.count, ngramscan.docnorm):
+        values = []
+        for spec in (f"fm9:{index}", f"scan:{corpus}"):
+            totals = tmp_path / "totals.jsonl"
+            command(patterns, index=spec, workers=1, totals=totals, **options_of(rule))
+            rows = [json.loads(line) for line in totals.read_text().splitlines()]
+            values.append([(row["method"], row["statistic"], row["value"]) for row in rows])
+        assert values[0] == values[1]
+
+
+@pytest.mark.parametrize("rule", INDEX_RULES[1:], ids=id_of)
+def test_documents_by_a_rule_are_never_estimated_by_the_text(
+    tmp_path: Path, rule: MatchRule
+) -> None:
+    ((number, _),) = match_oracle.tally(["us"], TEXTS, rule)
+    index, options = f"fm9:{index_of(tmp_path)}", options_of(rule)
+    with pytest.raises(IncompleteError, match=f"look up all {number} occurrences: exact_up_to="):
+        ngramscan.docnorm(literal="us", index=index, exact_up_to=number - 1, **options)
+    with pytest.raises(IncompleteError, match=f"look up all {number} occurrences: exact_up_to="):
+        ngramscan.sources(literal="us", index=index, by="source", exact_up_to=number - 1, **options)
 
 
 @pytest.mark.parametrize(

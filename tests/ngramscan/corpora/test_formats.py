@@ -94,7 +94,8 @@ def test_ignoring_case_is_told_in_every_row(tmp_path: Path) -> None:
     rows = count(path, ignore_case=True)
     assert set(rows["note"]) == {"ASCII case ignored"}
     assert row_of(rows).occurrences == 3
-    with pytest.raises(InputError, match="ignore_case: only scan: and python take it, not dclm"):
+    refusal = "ignore_case: only scan:, fm9:DIR and python take it, not dclm"
+    with pytest.raises(InputError, match=refusal):
         ngramscan.count("f1", index="dclm", ignore_case=True)
 
 

@@ -250,3 +250,16 @@ def test_the_order_of_many_offsets_is_read_to_the_end_when_asked_for(
     opened = open_shards(tmp_path / "x")[0]._documents
     with pytest.raises(IndexFormatError, match=f"entry {wrong} is not above the one before"):
         opened.check_order()
+
+
+def test_a_text_before_a_range_has_the_ranks_of_both_together(tmp_path: Path) -> None:
+    file = Shard(write_shard(tmp_path, [b"abab", b"ba a", b""], [b"{}"] * 3)).data
+    texts = [b"a", b"b", b"ab", b"", b"z", b"\xff", b"a "]
+    ends = [b"", b"a", b"b", b"ba", b"\xff", b"\xfa", b"no such end"]
+    pairs = [(text, end) for text in texts for end in ends]
+    ranges = file.find([end for _, end in pairs])
+    extended = file.extend([text for text, _ in pairs], ranges)
+    assert occurring(extended.tolist()) == occurring(
+        file.find([text + end for text, end in pairs]).tolist()
+    )
+    assert file.extend([], np.zeros((0, 2), np.int64)).shape == (0, 2)
