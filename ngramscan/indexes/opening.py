@@ -11,8 +11,22 @@ from pathlib import Path
 from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, nearest_names
-from ngramscan.indexes.kinds import FORMS, KINDS, SCAN, IndexKind, expanded, kind_at, kind_of
-from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, SpecValues
+from ngramscan.indexes.kinds import (
+    FORMS,
+    KINDS,
+    SCAN,
+    IndexKind,
+    expanded,
+    is_hosted,
+    kind_at,
+    kind_of,
+)
+from ngramscan.indexes.options import (
+    HOSTED_MATCH_OPTIONS,
+    MATCH_OPTIONS,
+    IndexOptions,
+    SpecValues,
+)
 from ngramscan.indexes.resources import Resources
 from ngramscan.indexes.specs import IndexSpec, other_meaning, read_specs, spec_of_path
 from ngramscan.messages import Message, OptionUse, Text, message_of
@@ -23,13 +37,14 @@ from ngramscan.remote.stores import is_http
 
 @contextmanager
 def open_indexes(
-    specs: SpecValues, options: IndexOptions, progress: Progress
+    specs: SpecValues, options: IndexOptions, progress: Progress, *, follows_rules: bool = False
 ) -> Iterator[list[Index]]:
     """Open the indexes that some specs name, in this order, each once.
 
     An index has the name that a user gives it, `NAME=SPEC`, or the one that its spec says. An
     InputError suggests the specs nearest to an unknown one, or names an option that would change
-    the counts of other kinds of indexes only.
+    the counts of other kinds of indexes only. A command that `follows_rules` counts by them what
+    hosted indexes find as exact texts.
     """
     with ExitStack() as stack:
         resources = Resources(options, progress, stack)
@@ -43,7 +58,7 @@ def open_indexes(
             if notice := other_meaning(spec.place, place):
                 progress.notice(notice)
             resources.options = options.for_corpus(spec.name, names)
-            _add_opened(by_name, spec, place, _open(expanded(place), resources))
+            _add_opened(by_name, spec, place, _open(expanded(place), resources, follows_rules))
         _refuse_unused(options, by_name.values())
         yield list(by_name.values())
 
@@ -70,14 +85,14 @@ def _add_opened(
         by_name[index.name] = index
 
 
-def _open(spec: str, resources: Resources) -> Sequence[Index]:
+def _open(spec: str, resources: Resources, follows_rules: bool) -> Sequence[Index]:
     """Return the indexes of one spec."""
     kind = kind_of(spec)
     if kind is None or kind.has_place:
         _, _, place = spec.partition(":")
         refuse_impossible(place or spec)
     if kind is None or not kind.reads_texts:
-        _refuse_for_texts(spec, resources.options)
+        _refuse_for_texts(spec, resources.options, follows_rules)
     if kind is None:
         return [_open_named(spec, resources)]
     if kind.suggests_others:
@@ -86,12 +101,15 @@ def _open(spec: str, resources: Resources) -> Sequence[Index]:
     return kind.open(spec, resources)
 
 
-def _refuse_for_texts(spec: str, options: IndexOptions) -> None:
+def _refuse_for_texts(spec: str, options: IndexOptions, follows_rules: bool) -> None:
     """Raise an InputError for an option that only corpora that are read take."""
     for option in MATCH_OPTIONS:
-        if getattr(options, option):
+        is_counted = is_hosted(spec) and option in HOSTED_MATCH_OPTIONS
+        if getattr(options, option) and not (is_counted and follows_rules):
             readers = " and ".join(kind.prefix for kind in KINDS if kind.reads_texts)
             problem = f"only {readers} take it, not {spec}; to read a corpus: "
+            if is_counted:
+                problem = f"only count takes it in hosted indexes, as {spec}; to read a corpus: "
             cure = OptionUse("index", SCAN.spec_of("PATH"))
             raise InputError(OptionUse(option), problem + cure)
     if rule := options.normalization:
