@@ -29,10 +29,9 @@ def written_forms(query: str, rule: MatchRule) -> list[str]:
     ['let us', 'let\nus', 'let  us', 'let\r\nus', 'let\tus']
     """
     spaced = spaced_forms(query) if rule.any_space else [query]
-    forms = (
-        form for text in spaced for form in (cased_forms(text) if rule.ignore_case else [text])
-    )
-    return list(dict.fromkeys(forms))
+    if not rule.ignore_case:
+        return spaced
+    return list(dict.fromkeys(form for text in spaced for form in cased_forms(text)))
 
 
 def spaced_forms(query: str) -> list[str]:

@@ -83,8 +83,8 @@ class CountRow:
     asked_at: str
     """ISO 8601, UTC."""
     estimated: bool = False
-    """Only a sample of the files was read, or whole words were told in draws: the counts are
-    rounded estimates."""
+    """Only a sample of the files was read, or of the occurrences: the counts are rounded
+    estimates."""
     occurrences_low: float | None = None
     """Limits of the intervals; None: the counts are exact, or there is no interval."""
     occurrences_high: float | None = None

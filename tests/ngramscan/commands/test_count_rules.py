@@ -249,7 +249,7 @@ def test_an_expression_of_a_set_is_named_by_its_set(tmp_path: Path) -> None:
     assert str(raised.value) == f"{problem}; to count its texts, {cure}"
 
 
-@pytest.mark.parametrize("index", ["dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:x"])
+@pytest.mark.parametrize("index", ["infini-gram:dolma-v1_7", "tokens:x", "fm9:x"])
 @pytest.mark.parametrize("option", ["regex", "whole_words", "any_space", "ignore_case"])
 def test_indexes_that_can_not_follow_a_rule_refuse_it(index: str, option: str) -> None:
     rule: dict[str, Any] = {option: True}
@@ -258,6 +258,25 @@ def test_indexes_that_can_not_follow_a_rule_refuse_it(index: str, option: str) -
     assert str(error.value) == (
         f'{option}: only scan: and python take it, not {index}; to read a corpus: index="scan:PATH"'
     )
+
+
+@pytest.mark.parametrize("index", ["dclm", "paper", "http://127.0.0.1:9/x"])
+@pytest.mark.parametrize("command", ["count", "docnorm", "contexts", "sources"])
+def test_expressions_are_refused_in_hosted_indexes(command: str, index: str) -> None:
+    done = invoke(command, "-e", "let us", "--regex", "--index", index)
+    problem = f"only scan: and python take it, not {index}; to read a corpus: --index scan:PATH"
+    assert (done.code, done.stdout) == (2, "")
+    assert done.stderr.split() == f"Error: --regex: {problem}".split()
+
+
+@pytest.mark.parametrize("index", ["dclm", "paper", "http://127.0.0.1:9/x"])
+@pytest.mark.parametrize("option", ["--whole-words", "--any-space", "--ignore-case"])
+@pytest.mark.parametrize("command", ["docnorm", "contexts", "sources"])
+def test_only_count_follows_rules_in_hosted_indexes(command: str, option: str, index: str) -> None:
+    done = invoke(command, "-e", "let us", option, "--index", index)
+    problem = f"only count takes it in hosted indexes, as {index}; to read a corpus:"
+    assert (done.code, done.stdout) == (2, "")
+    assert done.stderr.split() == f"Error: {option}: {problem} --index scan:PATH".split()
 
 
 @pytest.mark.parametrize(
