@@ -154,7 +154,9 @@ class CountsByForms:
                 places_by_query[query] = self._draw(query, counts, located, errors)
             except NgramscanError as error:
                 yield QueryFailure(self.name, query, error)
-        places = dict.fromkeys(place for drawn in places_by_query.values() for place in drawn)
+        places = dict.fromkeys(
+            place for drawn_places in places_by_query.values() for place in drawn_places
+        )
         windows = dict[Place, Window]()
         failed_places = dict[Place, NgramscanError]()
         for window in self._index.windows(list(places), _CONTEXT) if places else ():
@@ -162,13 +164,13 @@ class CountsByForms:
                 failed_places[window.place] = window.error
             else:
                 windows[window.place] = window
-        for query, drawn in places_by_query.items():
-            failed = [place for place in drawn if place in failed_places]
-            if failed:
-                yield QueryFailure(self.name, query, failed_places[failed[0]])
+        for query, drawn_places in places_by_query.items():
+            lost_places = [place for place in drawn_places if place in failed_places]
+            if lost_places:
+                yield QueryFailure(self.name, query, failed_places[lost_places[0]])
                 continue
-            are_whole = [_is_whole_word(windows[place]) for place in drawn]
-            yield self._estimate(query, counts_by_query[query], sum(are_whole), len(drawn))
+            are_whole = [_is_whole_word(windows[place]) for place in drawn_places]
+            yield self._estimate(query, counts_by_query[query], sum(are_whole), len(drawn_places))
 
     def _draw(
         self,
@@ -191,8 +193,10 @@ class CountsByForms:
             of_forms.append(of_form)
         segments = tuple(segment for of_form in of_forms for segment in of_form.segments)
         of_query = Occurrences(query, segments)
-        drawn = draw_places(of_query, self.draws, self._seed, self.spec, with_replacement=False)
-        return [Place(_form_at(place, of_forms), place.shard, place.rank) for place in drawn]
+        drawn_places = draw_places(
+            of_query, self.draws, self._seed, self.spec, with_replacement=False
+        )
+        return [Place(_form_at(place, of_forms), place.shard, place.rank) for place in drawn_places]
 
     def _estimate(
         self, query: str, form_counts: Sequence[QueryCount], n_whole: int, n_drawn: int
