@@ -142,11 +142,8 @@ class CountsByForms:
         self, counts_by_query: Mapping[str, Sequence[QueryCount]]
     ) -> Iterator[QueryCount | QueryFailure]:
         """Yield how many occurrences of each query are whole words."""
-        occurring = [
-            count.query for counts in counts_by_query.values() for count in counts
-            if count.occurrences
-        ]  # fmt: skip
-        forms = list(dict.fromkeys(occurring))
+        all_counts = [count for counts in counts_by_query.values() for count in counts]
+        forms = list(dict.fromkeys(count.query for count in all_counts if count.occurrences))
         located, errors = collect_replies(self._index.find(forms), forms) if forms else ({}, {})
         places_by_query = dict[str, list[Place]]()
         for query, counts in counts_by_query.items():
