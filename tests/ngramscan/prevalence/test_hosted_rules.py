@@ -219,3 +219,13 @@ def test_limits_cover_the_true_number(n_all: int, share: float) -> None:
 def test_limits_of_a_huge_index_are_those_of_a_large_one() -> None:
     large, huge = whole_word_estimate(60, 200, 10**8), whole_word_estimate(60, 200, 10**13)
     assert huge.limits == pytest.approx([limit * 1e5 for limit in large.limits], rel=1e-4)
+
+
+def test_forms_with_the_same_ranks_in_two_shards_are_told_apart(tmp_path: Path) -> None:
+    """Each shard has another form, at the ranks where the other shard has its own."""
+    shards = [tmp_path / "spaces.jsonl", tmp_path / "lines.jsonl"]
+    for path, space in zip(shards, [" ", "\n"], strict=True):
+        path.write_text(json.dumps({"text": f"let{space}us, let{space}us; let{space}user"}) + "\n")
+    with ApiServer({"x": shards}) as server:
+        rows = count(server, tmp_path, RULES["ws"], literal="let us")
+    assert rows["occurrences"].tolist() == [4]
