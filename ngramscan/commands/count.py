@@ -34,6 +34,7 @@ def count(
     index: IndexSpecs = "paper",
     case_variants: Annotated[bool, Option(heading=WHAT, is_rare=True)] = False,
     count_anyway: Annotated[bool, Option(heading=WHAT, is_rare=True)] = False,
+    draws: Annotated[int | None, Option(metavar="N", least=2, heading=WHAT, is_rare=True)] = None,
     totals: RowsFile = None,
     figure: NewFile = None,
     show_all: ShowAll = False,
@@ -69,6 +70,9 @@ def count(
     count_anyway : bool
         Count patterns in token-level indexes even if they don't begin and end with a word: their
         counts are far too low.
+    draws : int, optional
+        With --whole-words in a hosted index, number of occurrences drawn per text to see which are
+        whole words. By default 200.
     totals : str or Path, optional
         Write totals and ratios of the methods to this file.
     figure : str or Path, optional
@@ -100,10 +104,12 @@ def count(
     $ ngramscan count f1 --index web=corpus.jsonl --index mine='shards/*.jsonl.zst'
     """
     # They are slow to import.
+    from ngramscan.indexes.kinds import is_hosted
     from ngramscan.indexes.opening import open_indexes
     from ngramscan.indexes.sizes import describe_unknown_sizes, sizes_in_words
     from ngramscan.prevalence.count import CountRow, run_count
     from ngramscan.prevalence.failures import describe_missing
+    from ngramscan.prevalence.hosted_rules import follow_rule
     from ngramscan.prevalence.plan import PlanRow
     from ngramscan.prevalence.totals import Total, make_totals
 
@@ -123,7 +129,11 @@ def count(
         for_table or totals is not None or figure is not None
     ):
         load_ahead("scipy.special")  # for their interval
-    with open_indexes(index, pattern_options, progress) as indexes:
+    with open_indexes(index, pattern_options, progress, follows_rules=True) as opened:
+        indexes = follow_rule(opened, rule, draws, pattern_options.seed)
+        if draws and not (rule.whole_words and any(is_hosted(each.spec) for each in indexes)):
+            problem = "only " + OptionUse("whole_words") + " in a hosted index draws occurrences"
+            raise InputError(OptionUse("draws", draws), problem)
         if count_anyway and all(each.unit == "bytes" for each in indexes):
             reason = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
             raise InputError(OptionUse("count_anyway"), reason)

@@ -59,6 +59,8 @@ class IndexKind:
     """Texts of a corpus are read, so that they can be searched in other ways than as they are."""
     match_rules: tuple[str, ...] = ()
     """Options of `IndexOptions.match_rule` that its indexes follow, if their files are here."""
+    is_hosted: bool = False
+    """A service has its indexes of bytes, and finds exact texts only."""
     suggests_others: bool = False
     """If an index can't be opened, the error names another kind as which it can be."""
     completed_names: Callable[[], list[str]] = list
@@ -90,6 +92,12 @@ class IndexKind:
 def kind_of(spec: str) -> IndexKind | None:
     """Return the kind that a spec names, or that the name of an open index does."""
     return next((kind for kind in KINDS if kind.names(spec)), None)
+
+
+def is_hosted(spec: str) -> bool:
+    """Tell whether a service has the index of bytes that a spec names, by name or by address."""
+    kind = kind_of(spec)
+    return kind is None or kind.is_hosted
 
 
 # Opening
@@ -258,9 +266,10 @@ HTTP = IndexKind(
     open=_open_address,
     form="http://HOST:PORT/NAME",
     completion="http://",
+    is_hosted=True,
 )
-HTTPS = IndexKind(prefix="https:", open=_open_address)
-PAPER_CORPORA = IndexKind(prefix="paper", open=_open_paper, completion="paper")
+HTTPS = IndexKind(prefix="https:", open=_open_address, is_hosted=True)
+PAPER_CORPORA = IndexKind(prefix="paper", open=_open_paper, completion="paper", is_hosted=True)
 """The default of `--index`."""
 PYTHON = IndexKind(
     prefix="python",

@@ -11,8 +11,23 @@ from pathlib import Path
 from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.base import Index
 from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, find_token_index, nearest_names
-from ngramscan.indexes.kinds import FM9, FORMS, KINDS, SCAN, IndexKind, expanded, kind_at, kind_of
-from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, SpecValues
+from ngramscan.indexes.kinds import (
+    FM9,
+    FORMS,
+    KINDS,
+    SCAN,
+    IndexKind,
+    expanded,
+    is_hosted,
+    kind_at,
+    kind_of,
+)
+from ngramscan.indexes.options import (
+    HOSTED_MATCH_OPTIONS,
+    MATCH_OPTIONS,
+    IndexOptions,
+    SpecValues,
+)
 from ngramscan.indexes.resources import Resources
 from ngramscan.indexes.specs import IndexSpec, other_meaning, read_specs, spec_of_path
 from ngramscan.messages import Message, OptionUse, Text, message_of
@@ -23,13 +38,14 @@ from ngramscan.remote.stores import is_http
 
 @contextmanager
 def open_indexes(
-    specs: SpecValues, options: IndexOptions, progress: Progress
+    specs: SpecValues, options: IndexOptions, progress: Progress, *, follows_rules: bool = False
 ) -> Iterator[list[Index]]:
     """Open the indexes that some specs name, in this order, each once.
 
     An index has the name that a user gives it, `NAME=SPEC`, or the one that its spec says. An
     InputError suggests the specs nearest to an unknown one, or names an option that would change
-    the counts of other kinds of indexes only.
+    the counts of other kinds of indexes only. A command that `follows_rules` counts by them what
+    hosted indexes find as exact texts.
     """
     with ExitStack() as stack:
         resources = Resources(options, progress, stack)
@@ -43,7 +59,7 @@ def open_indexes(
             if notice := other_meaning(spec.place, place):
                 progress.notice(notice)
             resources.options = options.for_corpus(spec.name, names)
-            _add_opened(by_name, spec, place, _open(expanded(place), resources))
+            _add_opened(by_name, spec, place, _open(expanded(place), resources, follows_rules))
         _refuse_unused(options, by_name.values())
         yield list(by_name.values())
 
@@ -70,13 +86,13 @@ def _add_opened(
         by_name[index.name] = index
 
 
-def _open(spec: str, resources: Resources) -> Sequence[Index]:
+def _open(spec: str, resources: Resources, follows_rules: bool) -> Sequence[Index]:
     """Return the indexes of one spec."""
     kind = kind_of(spec)
     if kind is None or kind.has_place:
         _, _, place = spec.partition(":")
         refuse_impossible(place or spec)
-    _refuse_rules(spec, kind, resources.options)
+    _refuse_rules(spec, kind, resources.options, follows_rules)
     if kind is None or not kind.reads_texts:
         _refuse_for_texts(spec, resources.options)
     if kind is None:
@@ -87,13 +103,17 @@ def _open(spec: str, resources: Resources) -> Sequence[Index]:
     return kind.open(spec, resources)
 
 
-def _refuse_rules(spec: str, kind: IndexKind | None, options: IndexOptions) -> None:
+def _refuse_rules(
+    spec: str, kind: IndexKind | None, options: IndexOptions, follows_rules: bool
+) -> None:
     """Raise an InputError for a rule of matching that an index doesn't follow."""
-    follows = kind.match_rules if kind else ()
+    followed_rules = kind.match_rules if kind else ()
     if kind is FM9 and "://" in spec:
-        follows = ()
+        followed_rules = ()
     for option in MATCH_OPTIONS:
-        if getattr(options, option) and option not in follows:
+        is_counted = is_hosted(spec) and option in HOSTED_MATCH_OPTIONS
+        is_followed = option in followed_rules or (is_counted and follows_rules)
+        if getattr(options, option) and not is_followed:
             names = [
                 kind.form if kind is FM9 else kind.prefix
                 for kind in KINDS
@@ -101,6 +121,8 @@ def _refuse_rules(spec: str, kind: IndexKind | None, options: IndexOptions) -> N
             ]
             takers = ", ".join(names[:-1]) + f" and {names[-1]}"
             problem = f"only {takers} take it, not {spec}; to read a corpus: "
+            if is_counted:
+                problem = f"only count takes it in hosted indexes, as {spec}; to read a corpus: "
             cure = OptionUse("index", SCAN.spec_of("PATH"))
             raise InputError(OptionUse(option), problem + cure)
 

@@ -34,6 +34,8 @@ TIMEOUT_S = 45.0
 """The default of --timeout."""
 MATCH_OPTIONS = ("regex", "whole_words", "any_space", "ignore_case")
 """Options that decide what counts as an occurrence; `IndexOptions.match_rule` has their values."""
+HOSTED_MATCH_OPTIONS = ("whole_words", "any_space", "ignore_case")
+"""Those that `count` follows in hosted indexes too."""
 _LARGEST_SIZE = 2**63
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 

@@ -22,6 +22,7 @@ from ngramscan.indexes.base import (
     QueryFailure,
     Unit,
 )
+from ngramscan.indexes.kinds import is_hosted
 from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenOccurrences, is_token_level
 from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.matching.rules import EXACT, MatchRule
@@ -82,7 +83,8 @@ class CountRow:
     asked_at: str
     """ISO 8601, UTC."""
     estimated: bool = False
-    """Only a sample of the files was read: the counts are rounded estimates."""
+    """Only a sample of the files was read, or of the occurrences: the counts are rounded
+    estimates."""
     occurrences_low: float | None = None
     """Limits of the intervals; None: the counts are exact, or there is no interval."""
     occurrences_high: float | None = None
@@ -168,11 +170,19 @@ def run_count(
     tokens = start_lookups(
         queries, [index for index in indexes if index.unit == "tokens"], count_anyway
     )
-    with_forms = list(dict.fromkeys([*texts, *forms]))
-    streams = [(index, index.counts(with_forms)) for index in indexes if index.unit == "bytes"]
+    texts_by_index = {
+        index.name: texts_counted(queries, index, for_totals, rule)
+        for index in indexes
+        if index.unit == "bytes"
+    }
+    streams = [
+        (index, index.counts(texts_by_index[index.name]))
+        for index in indexes
+        if index.unit == "bytes"
+    ]
     for index, stream in [*streams, *tokens]:
         if index.unit == "bytes":
-            counts, errors = collect_replies(stream, with_forms)
+            counts, errors = collect_replies(stream, texts_by_index[index.name])
             result.missing += [
                 QueryFailure(index.name, text, errors[text]) for text in texts if text in errors
             ]
@@ -200,6 +210,19 @@ def texts_of(queries: Sequence[Query], for_totals: bool, rule: MatchRule = EXACT
     """Return the texts to count, each once."""
     texts = list(dict.fromkeys(query.text for query in queries))
     return texts + merged_of_unions(queries, rule) if for_totals else texts
+
+
+def texts_counted(
+    queries: Sequence[Query], index: Index, for_totals: bool, rule: MatchRule = EXACT
+) -> list[str]:
+    """Return the texts to count in an index of bytes, each once, with their normal forms.
+
+    A hosted index counts by a rule at the price of several texts, and counts the queries alone.
+    """
+    if not rule.is_exact and is_hosted(index.spec):
+        return texts_of(queries, for_totals=False)
+    forms = {} if rule.is_regex else forms_of(queries)
+    return list(dict.fromkeys([*texts_of(queries, for_totals, rule), *forms]))
 
 
 def forms_of(queries: Sequence[Query]) -> dict[str, tuple[str, NormalForm]]:
@@ -350,17 +373,17 @@ def _row(
         per_million_documents=count.occurrences / size.documents * 1e6 if size.documents else None,
     )
     occurrences, documents = count.occurrences_estimate, count.documents_estimate
-    if occurrences is None or documents is None:
+    if occurrences is None:
         return row
     return replace(
         row,
         estimated=True,
         occurrences_low=occurrences.low,
         occurrences_high=occurrences.high,
-        documents_low=documents.low,
-        documents_high=documents.high,
+        documents_low=documents.low if documents else None,
+        documents_high=documents.high if documents else None,
         level=None if occurrences.low is None else occurrences.level,
-        is_trusted=occurrences.is_trusted and documents.is_trusted,
+        is_trusted=occurrences.is_trusted and (documents is None or documents.is_trusted),
     )
 
 

@@ -12,8 +12,9 @@ from ngramscan.patterns.model import Query
 from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, queries_of_forms
 from ngramscan.prevalence.contamination.rules import Rule
 from ngramscan.prevalence.contexts import bytes_of
-from ngramscan.prevalence.count import collect_replies, forms_of, texts_asked
+from ngramscan.prevalence.count import collect_replies, forms_of, texts_asked, texts_of
 from ngramscan.prevalence.draws import DocnormOptions
+from ngramscan.prevalence.hosted_rules import CountsByForms
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
 from ngramscan.prevalence.sources import SourcesOptions, refuse_without_metadata
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
@@ -45,11 +46,21 @@ def plan_count(
     """Return the cost of counting; where bytes are counted, with other normal forms of Unicode."""
     plan = list[PlanRow]()
     for index in _in_order_of_units(indexes):
+        if isinstance(index, CountsByForms):
+            plan.append(_row_by_forms(queries, index))
+            continue
         texts = texts_asked(queries, index, count_anyway, needs_totals, rule)
         if index.unit == "bytes":
             texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
         plan += make_plan(len(queries), texts, 0, 0, [index])
     return plan
+
+
+def _row_by_forms(queries: Sequence[Query], index: CountsByForms) -> PlanRow:
+    """Return the cost of counting by a rule in a hosted index."""
+    texts = texts_of(queries, for_totals=False)
+    forms, windows = index.forms_of(texts), index.windows_at_most(texts)
+    return make_row(index, len(queries), len(forms), windows, index.cost(texts, 0, 0))
 
 
 def plan_docnorm(

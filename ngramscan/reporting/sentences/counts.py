@@ -187,7 +187,7 @@ def _rates(before: Row, after: Row) -> tuple[float, float]:
 def _say_absent(rows: Sequence[Row]) -> Iterator[Sentence]:
     """Say how many phrases occur nowhere, if others do."""
     by_query = group_rows(rows, "query").values()
-    absent = [group for group in by_query if not any(row["occurrences"] for row in group)]
+    absent = [group for group in by_query if not any(map(_may_occur, group))]
     if 0 < len(absent) < len(by_query):
         has_several = len(group_rows(rows, "index")) > 1
         where = "in any of the corpora" if has_several else f"in {corpus(rows[0].get('index'))}"
@@ -195,6 +195,11 @@ def _say_absent(rows: Sequence[Row]) -> Iterator[Sentence]:
         first = phrase_of(absent[0][0])
         subject = first if len(absent) == 1 else counted(len(absent), "phrase")
         yield Sentence(f"{subject} {verb} not occur {where}.")
+
+
+def _may_occur(row: Row) -> bool:
+    """Tell whether a phrase occurs, or may occur by the limits of its estimate."""
+    return bool(row["occurrences"] or row.get("occurrences_high"))
 
 
 def _say_tokens(rows: Sequence[Row]) -> Sentence:

@@ -255,7 +255,7 @@ def test_an_expression_of_a_set_is_named_by_its_set(tmp_path: Path) -> None:
     [
         *(
             (index, option, "scan:, fm9:DIR and python")
-            for index in ("dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:http://x/y")
+            for index in ("infini-gram:dolma-v1_7", "tokens:x", "fm9:http://x/y")
             for option in ("whole_words", "any_space", "ignore_case")
         ),
         *(
@@ -347,6 +347,25 @@ def test_documents_by_a_rule_are_never_estimated_by_the_text(
         ngramscan.docnorm(literal="us", index=index, exact_up_to=number - 1, **options)
     with pytest.raises(IncompleteError, match=f"look up all {number} occurrences: exact_up_to="):
         ngramscan.sources(literal="us", index=index, by="source", exact_up_to=number - 1, **options)
+
+
+@pytest.mark.parametrize("index", ["dclm", "paper", "http://127.0.0.1:9/x"])
+@pytest.mark.parametrize("command", ["count", "docnorm", "contexts", "sources"])
+def test_expressions_are_refused_in_hosted_indexes(command: str, index: str) -> None:
+    done = invoke(command, "-e", "let us", "--regex", "--index", index)
+    problem = f"only scan: and python take it, not {index}; to read a corpus: --index scan:PATH"
+    assert (done.code, done.stdout) == (2, "")
+    assert done.stderr.split() == f"Error: --regex: {problem}".split()
+
+
+@pytest.mark.parametrize("index", ["dclm", "paper", "http://127.0.0.1:9/x"])
+@pytest.mark.parametrize("option", ["--whole-words", "--any-space", "--ignore-case"])
+@pytest.mark.parametrize("command", ["docnorm", "contexts", "sources"])
+def test_only_count_follows_rules_in_hosted_indexes(command: str, option: str, index: str) -> None:
+    done = invoke(command, "-e", "let us", option, "--index", index)
+    problem = f"only count takes it in hosted indexes, as {index}; to read a corpus:"
+    assert (done.code, done.stdout) == (2, "")
+    assert done.stderr.split() == f"Error: {option}: {problem} --index scan:PATH".split()
 
 
 @pytest.mark.parametrize(

@@ -173,7 +173,7 @@ def test_no_synonym_ends_as_an_unknown_option(
         ("ngramscan trace x --alpha 0.1", "use --level 0.9, which is 1 minus alpha"),
         ("ngramscan keyness x --alpha 0.1", "use --q 0.1, the share of false findings"),
         ("ngramscan report x --threads 3", "--workers is an option of count, docnorm, contexts"),
-        ("ngramscan blend x --draws 3", "--draws is an option of docnorm"),
+        ("ngramscan blend x --draws 3", "--draws is an option of count, docnorm, sources"),
         (
             "ngramscan blend x --by method",
             "rows of -o FILE are per dataset, model and method",

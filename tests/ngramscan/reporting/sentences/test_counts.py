@@ -65,6 +65,15 @@ def said_of(rows: Sequence[dict[str, Any]]) -> list[str]:
             id="a corpus without any of the phrases",
         ),
         pytest.param(
+            [
+                counted("d", "a", 7),
+                counted("d", "b", 9),
+                counted("d", "c", 0, estimated=True, occurrences_low=0, occurrences_high=3),
+            ],
+            ["“b” is the most frequent of 3 phrases: 9 times (9 per GB) in d."],
+            id="a phrase of which no draw is a whole word",
+        ),
+        pytest.param(
             [counted("d", "a", 7), counted("d", "b", 9), counted("d", "c", 0)],
             [
                 "“b” is the most frequent of 3 phrases: 9 times (9 per GB) in d.",
