@@ -279,7 +279,7 @@ class RuledFm9Index(LocalFm9Index):
         self._rule = rule
         all_ranks = np.array([[0, shard.ranks] for shard in shards], np.int64)
         self._search = RuleSearch(rule, partial(extend_in_all, shards), all_ranks)
-        self._forms: dict[str, list[_Form]] = {}
+        self._forms: dict[str, list[_RankedForm]] = {}
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
         """Yield the count of each query."""
@@ -296,11 +296,11 @@ class RuledFm9Index(LocalFm9Index):
             yield Occurrences(query, tuple(form.segment for form in forms), is_by_rule=True)
             self._progress.advance(1, "queries")
 
-    def _find_forms(self, query: str) -> list[_Form]:
+    def _find_forms(self, query: str) -> list[_RankedForm]:
         """Return the forms in which a query occurs, by shard and rank."""
         if query not in self._forms:
             forms = [
-                _Form(Segment(shard, low, high), len(branch.before), branch.length)
+                _RankedForm(Segment(shard, low, high), len(branch.before), branch.length)
                 for branch in self._search.find(query)
                 for shard, (low, high) in enumerate(branch.ranks.tolist())
                 if low < high
@@ -312,7 +312,7 @@ class RuledFm9Index(LocalFm9Index):
         form = self._form_at(place)
         return (form.before, form.length) if form else super()._extent(place)
 
-    def _form_at(self, place: Place) -> _Form | None:
+    def _form_at(self, place: Place) -> _RankedForm | None:
         """Return the form that an occurrence has; None: no occurrence has this rank."""
         forms = self._find_forms(place.query)
         number = bisect_right(forms, (place.shard, place.rank), key=_first_rank) - 1
@@ -331,7 +331,7 @@ class RuledFm9Index(LocalFm9Index):
         return text == literal
 
 
-class _Form(NamedTuple):
+class _RankedForm(NamedTuple):
     """Occurrences of the same length."""
 
     segment: Segment
@@ -346,7 +346,7 @@ class _Form(NamedTuple):
         return place.shard == segment.shard and segment.low <= place.rank < segment.high
 
 
-def _first_rank(form: _Form) -> tuple[int, int]:
+def _first_rank(form: _RankedForm) -> tuple[int, int]:
     return form.segment.shard, form.segment.low
 
 
