@@ -13,7 +13,7 @@ import ngramscan
 from ngramscan import corpora
 from ngramscan.corpora.base import CorpusFormat
 from ngramscan.corpora.formats import FORMATS as READ_FORMATS
-from ngramscan.errors import CorpusError, InputError
+from ngramscan.errors import CorpusError
 from ngramscan.reading.formats import InputFormat
 from tests.support import corpus_files, oracle
 from tests.support.corpus_documents import texts_of
@@ -94,9 +94,6 @@ def test_ignoring_case_is_told_in_every_row(tmp_path: Path) -> None:
     rows = count(path, ignore_case=True)
     assert set(rows["note"]) == {"ASCII case ignored"}
     assert row_of(rows).occurrences == 3
-    refusal = "ignore_case: only scan:, fm9:DIR and python take it, not dclm"
-    with pytest.raises(InputError, match=refusal):
-        ngramscan.count("f1", index="dclm", ignore_case=True)
 
 
 @pytest.mark.parametrize("name", FORMATS)
