@@ -80,9 +80,12 @@ def contexts(
     results, missing = [], []
     with open_indexes(index, pattern_options, progress) as indexes:
         if pattern_options.dry_run:
-            from ngramscan.prevalence.plans import plan_contexts  # slow to import
+            # Slow to import.
+            from ngramscan.prevalence.plans import describe_rule_plan, plan_contexts
 
-            return Result(plan_contexts(queries, indexes, n, width), PlanRow)
+            plan = plan_contexts(queries, indexes, n, width)
+            notices = describe_rule_plan(indexes, pattern_options.match_rule)
+            return Result(plan, PlanRow, notices)
         for opened in indexes:
             index_results, failed = run_contexts(texts, opened, n, width, pattern_options.seed)
             results += index_results

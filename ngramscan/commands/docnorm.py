@@ -160,7 +160,7 @@ def docnorm(
     refuse_totals(totals, chosen)
     queries = chosen.queries()
     load_ahead("scipy.special")
-    with open_indexes(index, pattern_options, progress) as indexes:
+    with open_indexes(index, pattern_options, progress, looks_up_documents=True) as indexes:
         _refuse_for_tokens(indexes, norm)
         if pattern_options.dry_run:
             # Slow to import.

@@ -97,7 +97,7 @@ def sources(
     sources_options = SourcesOptions(by, draws, pattern_options.seed, exact_up_to)
     queries = pattern_options.load(patterns).queries()
     load_ahead("scipy.special")
-    with open_indexes(index, pattern_options, progress) as indexes:
+    with open_indexes(index, pattern_options, progress, looks_up_documents=True) as indexes:
         if pattern_options.dry_run:
             from ngramscan.prevalence.plans import plan_sources  # slow to import
 

@@ -58,6 +58,8 @@ _WINDOWS_AT_ONCE = 64
 """In one task: enough to make calls cheap, few enough to show progress."""
 _QUERIES_AT_ONCE = 256
 _TEXTS_AT_ONCE = 256
+_SEARCHES_AT_ONCE = 64
+"""Threads that search queries by a rule in place; nearly always they wait."""
 _LOCATED_AT_ONCE = 4096
 """Occurrences: between calls of a tenth of a second, the command can be interrupted."""
 
@@ -261,25 +263,16 @@ class LocalFm9Index(Fm9Index, Locates, MatchesSuffixes, ReadsMetadata):
         return documents + self._first_documents[segment.shard]
 
 
-class RuledFm9Index(LocalFm9Index):
-    """A local index that counts by a rule of matching, which has no regular expressions.
+class FollowsRule(Fm9Index):
+    """An index that counts by a rule of matching, which has no regular expressions.
 
     A rank of an occurrence may be that of the character before it.
     """
 
-    def __init__(
-        self,
-        name: str,
-        shards: Sequence[Shard],
-        progress: Progress,
-        readers: int,
-        rule: MatchRule,
-    ) -> None:
-        super().__init__(name, shards, progress, readers)
-        self._rule = rule
-        all_ranks = np.array([[0, shard.ranks] for shard in shards], np.int64)
-        self._search = RuleSearch(rule, partial(extend_in_all, shards), all_ranks)
-        self._forms: dict[str, list[_RankedForm]] = {}
+    _rule: MatchRule
+    _search: RuleSearch
+    _forms: dict[str, list[_RankedForm]]
+    """By query."""
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
         """Yield the count of each query."""
@@ -291,10 +284,13 @@ class RuledFm9Index(LocalFm9Index):
         """Yield the ranks of each query's occurrences."""
         self._progress.expect(len(queries), "queries")
         self._compile()
-        for query in queries:
-            forms = self._find_forms(query)
+        for query, forms in zip(queries, self._forms_of(queries), strict=True):
             yield Occurrences(query, tuple(form.segment for form in forms), is_by_rule=True)
             self._progress.advance(1, "queries")
+
+    def _forms_of(self, queries: Sequence[str]) -> Iterator[list[_RankedForm]]:
+        """Yield the forms in which each query occurs."""
+        return map(self._find_forms, queries)
 
     def _find_forms(self, query: str) -> list[_RankedForm]:
         """Return the forms in which a query occurs, by shard and rank."""
@@ -329,6 +325,59 @@ class RuledFm9Index(LocalFm9Index):
         if self._rule.any_space:
             literal, text = single_spaced(literal).strip(b" "), single_spaced(text)
         return text == literal
+
+
+class RuledFm9Index(FollowsRule, LocalFm9Index):
+    """A local index that counts by a rule of matching."""
+
+    def __init__(
+        self,
+        name: str,
+        shards: Sequence[Shard],
+        progress: Progress,
+        readers: int,
+        rule: MatchRule,
+    ) -> None:
+        super().__init__(name, shards, progress, readers)
+        extend = partial(extend_in_all, shards)
+        self._rule, self._search = rule, RuleSearch(rule, extend, all_ranks_of(shards))
+        self._forms = {}
+
+
+class RuledInPlaceFm9Index(FollowsRule):
+    """An index in place that counts by a rule of matching: many queries are searched at once."""
+
+    def __init__(
+        self,
+        name: str,
+        shards: Sequence[InPlaceShard],
+        find_in_all: Callable[[Sequence[bytes]], Sequence[Integers]],
+        progress: Progress,
+        readers: int,
+        rule: MatchRule,
+        search: RuleSearch,
+    ) -> None:
+        super().__init__(name, shards, find_in_all, progress, readers)
+        self._rule, self._search, self._forms = rule, search, {}
+
+    def windows(self, places: Sequence[Place], context: int) -> Iterator[Window | WindowFailure]:
+        """Yield the text around some places, which may repeat."""
+        # The threads that read windows need the forms of all queries.
+        deque(self._forms_of([*dict.fromkeys(place.query for place in places)]), maxlen=0)
+        yield from super().windows(places, context)
+
+    def _forms_of(self, queries: Sequence[str]) -> Iterator[list[_RankedForm]]:
+        """Yield the forms in which each query occurs; threads wait for the requests of each."""
+        for query in queries:
+            if query not in self._forms:
+                self._search.prepare(query)
+        with ThreadPoolExecutor(_SEARCHES_AT_ONCE) as pool:
+            yield from pool.map(on_any_thread(self._find_forms), queries)
+
+
+def all_ranks_of(shards: Sequence[Shard | InPlaceShard]) -> Integers:
+    """Return the half-open range of all ranks of each shard: [shards, 2]."""
+    return np.array([[0, shard.ranks] for shard in shards], np.int64)
 
 
 class _RankedForm(NamedTuple):

@@ -17,9 +17,11 @@ from typing import Any, TypeVar
 
 from ngramscan.clock import now
 from ngramscan.errors import IndexChangedError, RemoteUnavailable
+from ngramscan.index_files.fm9.in_place_rules import extend_in_place, find_neighbours
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.in_place_spans import SearchedText, estimate_requests, find_spans
 from ngramscan.index_files.fm9.layout import ISA_STEP, SA_STEP
+from ngramscan.index_files.fm9.rules import RuleSearch
 from ngramscan.indexes.base import (
     IN_PLACE_CONCURRENCY,
     Cost,
@@ -36,7 +38,7 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
-from ngramscan.indexes.fm9 import Fm9Index
+from ngramscan.indexes.fm9 import Fm9Index, RuledInPlaceFm9Index, all_ranks_of
 from ngramscan.indexes.http.replies import is_size
 from ngramscan.indexes.kinds import FM9
 from ngramscan.indexes.options import IndexOptions
@@ -93,6 +95,9 @@ class InPlaceIndex(FindsSpans):
         self.name = self.spec = FM9.spec_of(shown(url).rstrip("/"))
         self._url, self._ranges, self._journal = url, ranges, journal
         self._options, self._progress = options, progress
+        self._rule = options.match_rule
+        # Replies by a rule have its name in the journal, and those of exact texts none.
+        self._rule_key = [] if self._rule.is_exact else [asdict(self._rule)]
         self._index: Fm9Index | None = None
         self._shards: list[InPlaceShard] = []
         self._fingerprint, self._size, self._is_marked = "", IndexSize(), True
@@ -118,7 +123,8 @@ class InPlaceIndex(FindsSpans):
 
     @property
     def _notes(self) -> tuple[Note, ...]:
-        return () if self._is_marked else (_UNMARKED,)
+        rule_notes = tuple(Note(text, "index") for text in self._rule.notes)
+        return rule_notes if self._is_marked else (*rule_notes, _UNMARKED)
 
     def _opened(self) -> Fm9Index:
         """Return the index with its files open, which may differ from the files in the journal."""
@@ -135,7 +141,11 @@ class InPlaceIndex(FindsSpans):
             removed = "the parts of them in " + OptionUse("index_cache") + " are removed"
             self._progress.notice(f"{self.name}: {what_changed}; " + removed)
             changed.clear()
-        index = Fm9Index(self.name, self._shards, find, self._progress, _READERS)
+        arguments = self.name, self._shards, find, self._progress, _READERS
+        if self._rule.is_exact:
+            index = Fm9Index(*arguments)
+        else:
+            index = RuledInPlaceFm9Index(*arguments, self._rule, self._rule_search(ranges))
         files = "\n".join(shard.fingerprint for shard in self._shards)
         fingerprint = hashlib.sha256(files.encode()).hexdigest()[:16]
         is_marked = all(shard.has_validators for shard in self._shards)
@@ -150,6 +160,14 @@ class InPlaceIndex(FindsSpans):
             self._journal.put(self.spec, self.spec, _FILES, json.dumps(description))
         self._index = index
         return index
+
+    def _rule_search(self, ranges: Ranges) -> RuleSearch:
+        return RuleSearch(
+            self._rule,
+            partial(extend_in_place, ranges, self._shards),
+            all_ranks_of(self._shards),
+            find_neighbours=partial(find_neighbours, ranges, self._shards),
+        )
 
     def size(self) -> IndexSize:
         """Return the number of documents, the bytes of their texts, and the bytes of the index."""
@@ -169,16 +187,20 @@ class InPlaceIndex(FindsSpans):
     def _found(self, queries: Sequence[str]) -> Iterator[tuple[Occurrences, CountSource, str]]:
         def read(query: str, segments: Any) -> Occurrences:
             whole_numbers = [[_whole(number) for number in each] for each in segments]
-            return Occurrences(query, tuple(Segment(*each) for each in whole_numbers))
+            segments_of_query = tuple(Segment(*each) for each in whole_numbers)
+            return Occurrences(query, segments_of_query, is_by_rule=not self._rule.is_exact)
 
-        stored_results = self._kept(queries, lambda query: ["find", query], read)
+        def form(query: str) -> list[Any]:
+            return ["find", query, *self._rule_key]
+
+        stored_results = self._kept(queries, form, read)
         for located, asked_at in stored_results.values():
             yield located, "journal", asked_at
         if missing := [query for query in queries if query not in stored_results]:
             occurrences = list(self._opened().find(missing))
             self._ranges().check()
             for located in occurrences:
-                self._keep(["find", located.query], [astuple(each) for each in located.segments])
+                self._keep(form(located.query), [astuple(each) for each in located.segments])
                 yield located, "fm9", now()
 
     def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
@@ -212,7 +234,7 @@ class InPlaceIndex(FindsSpans):
         """Yield the text around some places, which may repeat."""
 
         def form(place: Place) -> list[Any]:
-            return ["window", *astuple(place), context]
+            return ["window", *astuple(place), context, *self._rule_key]
 
         stored_results = self._kept(places, form, _read_window)
         yield from (stored_results[place][0] for place in places if place in stored_results)
@@ -333,13 +355,19 @@ def _searched(query: SpanQuery) -> SearchedText:
 def _written(window: Window) -> list[Any]:
     text = window.text.decode(errors=_ANY)
     fields = window.document, window.document_bytes, text, window.offset, window.starts_document
-    return [*fields, window.metadata]
+    # Without a rule, an occurrence has the length of its query, and replies are as they were.
+    lengths = [] if window.match_bytes is None else [window.match_bytes]
+    return [*fields, window.metadata, *lengths]
 
 
 def _read_window(place: Place, written: Any) -> Window:
-    document, size, text, offset, *others = written
+    document, size, text, offset, starts_document, metadata, *lengths = written
     content = text.encode(errors=_ANY)
-    return Window(place, document, _whole(size), content, _whole(offset), *others)
+    start = _whole(offset)
+    match_bytes = _whole(lengths[0]) if lengths else None
+    return Window(
+        place, document, _whole(size), content, start, starts_document, metadata, match_bytes
+    )
 
 
 def _whole(value: Any) -> int:

@@ -58,7 +58,7 @@ class IndexKind:
     reads_texts: bool = False
     """Texts of a corpus are read, so that they can be searched in other ways than as they are."""
     match_rules: tuple[str, ...] = ()
-    """Options of `IndexOptions.match_rule` that its indexes follow, if their files are here."""
+    """Options of `IndexOptions.match_rule` that its indexes follow."""
     is_hosted: bool = False
     """A service has its indexes of bytes, and finds exact texts only."""
     suggests_others: bool = False

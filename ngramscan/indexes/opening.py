@@ -38,14 +38,20 @@ from ngramscan.remote.stores import is_http
 
 @contextmanager
 def open_indexes(
-    specs: SpecValues, options: IndexOptions, progress: Progress, *, follows_rules: bool = False
+    specs: SpecValues,
+    options: IndexOptions,
+    progress: Progress,
+    *,
+    follows_rules: bool = False,
+    looks_up_documents: bool = False,
 ) -> Iterator[list[Index]]:
     """Open the indexes that some specs name, in this order, each once.
 
     An index has the name that a user gives it, `NAME=SPEC`, or the one that its spec says. An
     InputError suggests the specs nearest to an unknown one, or names an option that would change
     the counts of other kinds of indexes only. A command that `follows_rules` counts by them what
-    hosted indexes find as exact texts.
+    hosted indexes find as exact texts. One that `looks_up_documents` of all occurrences by a rule
+    can't do so in place.
     """
     with ExitStack() as stack:
         resources = Resources(options, progress, stack)
@@ -59,7 +65,10 @@ def open_indexes(
             if notice := other_meaning(spec.place, place):
                 progress.notice(notice)
             resources.options = options.for_corpus(spec.name, names)
-            _add_opened(by_name, spec, place, _open(expanded(place), resources, follows_rules))
+            full_place = expanded(place)
+            if looks_up_documents:
+                _refuse_documents_in_place(full_place, options)
+            _add_opened(by_name, spec, place, _open(full_place, resources, follows_rules))
         _refuse_unused(options, by_name.values())
         yield list(by_name.values())
 
@@ -108,23 +117,25 @@ def _refuse_rules(
 ) -> None:
     """Raise an InputError for a rule of matching that an index doesn't follow."""
     followed_rules = kind.match_rules if kind else ()
-    if kind is FM9 and "://" in spec:
-        followed_rules = ()
     for option in MATCH_OPTIONS:
         is_counted = is_hosted(spec) and option in HOSTED_MATCH_OPTIONS
         is_followed = option in followed_rules or (is_counted and follows_rules)
         if getattr(options, option) and not is_followed:
-            names = [
-                kind.form if kind is FM9 else kind.prefix
-                for kind in KINDS
-                if option in kind.match_rules
-            ]
+            names = [kind.prefix for kind in KINDS if option in kind.match_rules]
             takers = ", ".join(names[:-1]) + f" and {names[-1]}"
             problem = f"only {takers} take it, not {spec}; to read a corpus: "
             if is_counted:
                 problem = f"only count takes it in hosted indexes, as {spec}; to read a corpus: "
             cure = OptionUse("index", SCAN.spec_of("PATH"))
             raise InputError(OptionUse(option), problem + cure)
+
+
+def _refuse_documents_in_place(spec: str, options: IndexOptions) -> None:
+    """Raise an InputError for a rule by which the documents of an index in place are not known."""
+    rule = next((option for option in MATCH_OPTIONS if getattr(options, option)), None)
+    if rule in FM9.match_rules and FM9.names(spec) and "://" in spec:
+        problem = f"only count and contexts take it in place, not with {spec}; to read a corpus: "
+        raise InputError(OptionUse(rule), problem + OptionUse("index", SCAN.spec_of("PATH")))
 
 
 def _refuse_for_texts(spec: str, options: IndexOptions) -> None:

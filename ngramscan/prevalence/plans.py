@@ -31,6 +31,10 @@ _TRACED_IN_PLACE = (
     "in place, parts of the texts were searched for this plan: one part of 64 words in fifty, but"
     " not fewer than 16; the requests for all are estimated from theirs"
 )
+_BY_RULE_IN_PLACE = (
+    "in place, requests and requests_at_most are those of the exact texts; by this rule expect at"
+    " least as many, and as many again for each form of a text that occurs"
+)
 _TRACED_IN_TOKENS = (
     "a request per token; requests are an estimate until the tokens are in the journal"
 )
@@ -182,6 +186,12 @@ def _trace_row(
     )
     (row,) = make_plan(len(texts), list(windows), 0, 0, [index])
     return replace(row, requests_at_most=row.requests_at_most * (1 + _MORE_PER_WINDOW))
+
+
+def describe_rule_plan(indexes: Sequence[Index], rule: MatchRule) -> list[str]:
+    """Say what requests in place are in the plan of a count by a rule."""
+    is_in_place = any(isinstance(index, FindsSpans) for index in indexes)
+    return [_BY_RULE_IN_PLACE] if is_in_place and not rule.is_exact else []
 
 
 def describe_trace_plan(indexes: Sequence[Index]) -> Iterator[str]:

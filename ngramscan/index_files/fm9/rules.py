@@ -33,6 +33,11 @@ _NO_CHARACTER = [bytes([byte]) for byte in range(0xF5, 0x100)]
 
 Extend = Callable[[Sequence[bytes], Integers], Integers]
 """Puts texts before ranges of ranks in all shards, as `extend_in_all` does."""
+FindNeighbours = Callable[[Sequence[Sequence[bytes]]], Integers]
+"""Returns the ranks of all that begins with texts of a group: [groups, shards, 2].
+
+The texts of a group are all characters of a range, in byte order, or what these begin with.
+"""
 
 
 class Branch(NamedTuple):
@@ -50,7 +55,8 @@ class RuleSearch:
     """Finds queries by a rule that has no regular expressions.
 
     `all_ranks` are the ranges of all ranks of each shard: [shards, 2]. `most_ranges` limits how
-    many ranges are followed for one query.
+    many ranges are followed for one query. Without `find_neighbours`, `extend` finds each text of
+    a group.
     """
 
     def __init__(
@@ -59,8 +65,10 @@ class RuleSearch:
         extend: Extend,
         all_ranks: Integers,
         most_ranges: int = MOST_RANGES,
+        find_neighbours: FindNeighbours | None = None,
     ) -> None:
         self._rule, self._extend, self._most_ranges = rule, extend, most_ranges
+        self._find_neighbours = find_neighbours or self._find_each
         self._all = Branch(b"", 0, all_ranks)
 
     def find(self, query: str) -> list[Branch]:
@@ -71,12 +79,7 @@ class RuleSearch:
         """
         content, rule = query.encode(), self._rule
         paths = _Paths(query, self._extend, self._most_ranges)
-        parts = split_at_white_space(content) if rule.any_space else [content]
-        branches = [self._all]
-        if not parts[-1]:
-            branches = self._before_white_space
-        elif rule.whole_words and is_word_before(content, len(content)):
-            branches = self._before_other_characters
+        parts, branches = self._parts_of(content), self._followers_of(content)
         inner_parts = [part for part in parts if part]
         for number, part in enumerate(reversed(inner_parts)):
             if number:
@@ -88,6 +91,21 @@ class RuleSearch:
         if rule.whole_words and is_word_after(content, 0):
             return paths.extend_by_non_word(branches)
         return branches
+
+    def prepare(self, query: str) -> None:
+        """Find what the query may be followed by, which queries share."""
+        self._followers_of(query.encode())
+
+    def _parts_of(self, content: bytes) -> list[bytes]:
+        return split_at_white_space(content) if self._rule.any_space else [content]
+
+    def _followers_of(self, content: bytes) -> list[Branch]:
+        """Return a branch for each kind of text that may follow a query."""
+        if not self._parts_of(content)[-1]:
+            return self._before_white_space
+        if self._rule.whole_words and is_word_before(content, len(content)):
+            return self._before_other_characters
+        return [self._all]
 
     @cached_property
     def _before_white_space(self) -> list[Branch]:
@@ -101,17 +119,18 @@ class RuleSearch:
 
     def _beginning(self, groups: Iterable[Sequence[bytes]]) -> list[Branch]:
         """Return a branch for each group of neighbouring beginnings, if any of them occurs."""
-        branches = []
-        texts_by_group = [list(group) for group in groups]
-        all_texts = [text for texts in texts_by_group for text in texts]
+        return [
+            Branch(b"", 0, ranks)
+            for ranks in self._find_neighbours([list(group) for group in groups])
+            if (ranks[:, 0] < ranks[:, 1]).any()
+        ]
+
+    def _find_each(self, groups: Sequence[Sequence[bytes]]) -> Integers:
+        """Return the ranks of each group, from those of each of its texts."""
+        all_texts = [text for texts in groups for text in texts]
         ranges = self._extend(all_texts, np.repeat(self._all.ranks[None], len(all_texts), axis=0))
-        start = 0
-        for texts in texts_by_group:
-            ranks = _hull(ranges[start : start + len(texts)])
-            start += len(texts)
-            if (ranks[:, 0] < ranks[:, 1]).any():
-                branches.append(Branch(b"", 0, ranks))
-        return branches
+        stops = np.cumsum([len(texts) for texts in groups])
+        return np.stack([_hull(of_group) for of_group in np.split(ranges, stops[:-1])])
 
 
 class _Paths:

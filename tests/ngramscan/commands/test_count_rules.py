@@ -11,10 +11,12 @@ import pytest
 
 import ngramscan
 from ngramscan.errors import IncompleteError, InputError
+from ngramscan.index_files.fm9 import in_place_shards
 from ngramscan.matching import MatchRule
 from tests.support import corpus_files, match_oracle
 from tests.support.command import invoke
 from tests.support.fm9_shards import write_shard
+from tests.support.range_server import Faults, RangeServer
 
 TEXTS = [
     "let us go, let us see",
@@ -254,13 +256,13 @@ def test_an_expression_of_a_set_is_named_by_its_set(tmp_path: Path) -> None:
     ("index", "option", "takers"),
     [
         *(
-            (index, option, "scan:, fm9:DIR and python")
-            for index in ("infini-gram:dolma-v1_7", "tokens:x", "fm9:http://x/y")
+            (index, option, "scan:, fm9: and python")
+            for index in ("infini-gram:dolma-v1_7", "tokens:x")
             for option in ("whole_words", "any_space", "ignore_case")
         ),
         *(
             (index, "regex", "scan: and python")
-            for index in ("dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:x")
+            for index in ("dclm", "infini-gram:dolma-v1_7", "tokens:x", "fm9:x", "fm9:http://x/y")
         ),
     ],
 )
@@ -320,6 +322,83 @@ def test_contexts_of_a_local_index_are_those_of_a_scan(tmp_path: Path, rule: Mat
         sorted(rows[columns].itertuples(index=False, name=None)) for rows in (indexed, scanned)
     )
     assert shown == expected
+
+
+@pytest.mark.parametrize("rule", INDEX_RULES, ids=id_of)
+def test_an_index_in_place_counts_and_shows_what_a_scan_does(
+    tmp_path: Path, rule: MatchRule
+) -> None:
+    corpus, index = corpus_files.write(tmp_path, "c.jsonl", TEXTS), index_of(tmp_path)
+    columns = ["pattern", "offset", "left", "match", "right"]
+    options = options_of(rule) | {"journal": tmp_path / "journal"}
+    with RangeServer(index) as server:
+        spec = f"fm9:{server.url}"
+        rows = ngramscan.count(literal=QUERIES, index=spec, **options)
+        again = ngramscan.count(literal=QUERIES, index=spec, **options)
+        shown, scanned, shown_again = (
+            sorted(
+                ngramscan.contexts(
+                    literal=QUERIES, index=place, n=1000, width=50, workers=1, **options
+                )[columns].itertuples(index=False, name=None)
+            )
+            for place in (spec, f"scan:{corpus}", spec)
+        )
+    expected = [number for number, _ in match_oracle.tally(QUERIES, TEXTS, rule)]
+    assert rows["occurrences"].tolist() == again["occurrences"].tolist() == expected
+    assert (set(rows["source"]), set(again["source"])) == ({"fm9"}, {"journal"})
+    assert set(rows.get("note", [""])) == set(again.get("note", [""])) == {NOTES[rule]}
+    assert shown == scanned == shown_again
+
+
+def test_counts_of_another_rule_are_not_taken_from_the_journal(tmp_path: Path) -> None:
+    with RangeServer(index_of(tmp_path)) as server:
+        for rule in [*INDEX_RULES, *reversed(INDEX_RULES)]:
+            rows = ngramscan.count(
+                literal=QUERIES,
+                index=f"fm9:{server.url}",
+                journal=tmp_path / "journal",
+                **options_of(rule),
+            )
+            expected = [number for number, _ in match_oracle.tally(QUERIES, TEXTS, rule)]
+            assert (rule, rows["occurrences"].tolist()) == (rule, expected)
+
+
+@pytest.mark.parametrize("option", ["--whole-words", "--any-space", "--ignore-case"])
+@pytest.mark.parametrize("command", ["docnorm", "sources"])
+def test_documents_by_a_rule_are_not_looked_up_in_place(command: str, option: str) -> None:
+    done = invoke(command, "-e", "let us", option, "--index", "fm9:http://127.0.0.1:9/x")
+    problem = "only count and contexts take it in place, not with fm9:http://127.0.0.1:9/x;"
+    assert (done.code, done.stdout) == (2, "")
+    expected = f"Error: {option}: {problem} to read a corpus: --index scan:PATH"
+    assert done.stderr.split() == expected.split()
+
+
+@pytest.mark.parametrize("command", ["count", "contexts"])
+def test_a_plan_in_place_says_that_a_rule_takes_more(tmp_path: Path, command: str) -> None:
+    with RangeServer(index_of(tmp_path)) as server:
+        spec = ("--index", f"fm9:{server.url}", "--journal", tmp_path / "journal", "--dry-run")
+        exact = invoke(command, "-e", "let us", *spec)
+        planned = invoke(command, "-e", "let us", "-w", *spec)
+    assert (exact.code, planned.code) == (0, 0)
+    assert "by this rule expect at least as many" not in exact.stderr
+    assert "by this rule expect at least as many" in " ".join(planned.stderr.split())
+
+
+@pytest.mark.parametrize("option", ["--whole-words", "--any-space", "--ignore-case"])
+def test_where_a_request_in_place_fails_there_is_no_count(
+    tmp_path: Path, option: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(in_place_shards, "_KEPT_BYTES", 0)
+    # More than the first bytes, which are read when a file is opened.
+    draw = random.Random(1)
+    texts = ["".join(draw.choices("let us ,Aé中", k=2000)).encode() for _ in range(4)]
+    write_shard(tmp_path / "index" / "0", texts, [b"{}"] * 4)
+    with RangeServer(tmp_path / "index", faults=Faults(changed_from=20)) as server:
+        spec = ("--index", f"fm9:{server.url}", "--journal", tmp_path / "journal")
+        done = invoke("count", "-e", "let us", "-e", "t u", option, *spec, "--format", "csv")
+    assert done.code != 0
+    assert done.rows == []
+    assert "Error" in done.stderr
 
 
 @pytest.mark.parametrize("rule", INDEX_RULES, ids=id_of)
