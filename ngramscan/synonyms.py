@@ -98,11 +98,22 @@ SYNONYMS = Synonyms(
         "--fixed-strings": Satisfied("--literal", contradicts="--regex"),
         "--case-sensitive": Satisfied("--ignore-case", contradicts="--ignore-case"),
         "-s": Satisfied("--ignore-case", contradicts="--ignore-case"),
+        "-U": Satisfied("--regex"),
+        "--multiline": Satisfied("--regex"),
+        "--id-field": Satisfied("--count-anyway", takes_value=True),
+        "--id_field": Satisfied("--count-anyway", takes_value=True),
         "-c": Satisfied("--totals"),
         "--count": Satisfied("--totals"),
         "-r": Satisfied("--index"),
         "--recursive": Satisfied("--index"),
         "--progress": Satisfied("--index", contradicts="--quiet"),
+    },
+    argument_aliases={
+        "--data-dir": ("corpus",),
+        "--input": ("corpus", "results"),
+        "--input-dir": ("corpus",),
+        "--path": ("corpus",),
+        "--files": ("corpus", "results"),
     },
     option_cures={
         **OPTION_CURES,
@@ -179,7 +190,6 @@ SYNONYMS = Synonyms(
         },
         "--max-disp-len": {"--width": "use --width N: characters, not tokens, on each side"},
         "--data-dir": {
-            "--shard-size": "the corpus is the first argument: `ngramscan index build CORPUS`",
             "--index": "use --index scan:{value}",
         },
         "--stats": {"--index": "`ngramscan index info SPEC` has the sizes of a corpus"},
@@ -286,8 +296,7 @@ SYNONYMS = Synonyms(
         "--api-url": {
             ALWAYS: "`ngramscan index info NAME --api-url URL` describes an index of a service"
         },
-        "--multiline": {"--any-space": "use --any-space, or (?s) with --regex"},
-        "-U": {"--any-space": "use --any-space, or (?s) with --regex"},
+        "--multiline-dotall": {"--any-space": "use --any-space, or (?s) with --regex"},
         "--host": {"--api-url": "use --api-url http://{value}"},
         "--port": {"--api-url": "use --api-url http://HOST:PORT"},
         "--offline": {

@@ -1,5 +1,6 @@
 """`evalcore compare`: whether one method is better than another, on the same problems."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -29,7 +30,8 @@ from evalcore.score_options import ScoreOptions
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import Level
-from ngramscan.reading.row_files import GivenTables, Table
+from ngramscan.reading.row_files import GivenTables, Table, as_tables
+from ngramscan.reading.streams import is_stream
 from ngramscan.reporting.columns import for_paper, print_pooled, to_columns
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.reporting.layout import CellColumns, Layout, p_text, percent, print_line
@@ -72,6 +74,31 @@ def _choose_baseline(
         problem = "expected either a baseline or " + OptionUse("all_pairs") + "; the methods are"
         raise InputError(OptionUse("baseline"), problem + f" {', '.join(methods)}")
     return first_of_two(methods, treatments)
+
+
+def _split_methods(scores: GivenTables) -> tuple[list[Table], list[str]]:
+    """Return the tables, and the names after the first of them that no file has."""
+    tables = as_tables(scores)
+    names = [
+        table
+        for table in tables[1:]
+        if isinstance(table, str) and not is_stream(table) and not os.path.exists(table)
+    ]
+    others = (table for table in tables[1:] if not _is_among(table, names))
+    return [*tables[:1], *others], names
+
+
+def _is_among(table: Table, names: Sequence[str]) -> bool:
+    return isinstance(table, str) and table in names
+
+
+def _refuse_other_names(names: Sequence[str], methods: Sequence[str]) -> None:
+    """Raise an InputError for a name that is neither a file nor a method."""
+    known_names = {method.lower() for method in methods}
+    for name in names:
+        if name.lower() not in known_names:
+            problem = f"no such file or folder, and no method; the methods are {', '.join(methods)}"
+            raise InputError(name, problem)
 
 
 def difference_text(row: Any) -> str:
@@ -164,7 +191,8 @@ def compare(
     with an `id` and a column of verdicts for each method. Answers to the same document are paired.
     Right and wrong answers get McNemar's mid-p test, with the exact test beside it, and Newcombe's
     interval. Graded answers, and problems in clusters, get a test and an interval by nonparametric
-    tilting. Where a benchmark has several models, they are also compared together, with problems as
+    tilting. Names of methods may follow the files: the first is the baseline, others are compared
+    with it. Where a benchmark has several models, they are also compared together, with problems as
     clusters. Files have fractions; tables and figures have percentages and percentage points.
 
     Parameters
@@ -228,7 +256,12 @@ def compare(
     $ evalcore compare proofs.jsonl --baseline cot --labels people.csv
     """
     score_options = CompareOptions(**options)
-    rows_of_scores, messages = score_options.read(scores, weight, is_one_rule=False)
+    tables, method_names = _split_methods(scores)
+    if method_names and (baseline is not None or treatment or all_pairs):
+        options_for_methods = OptionUse("baseline") + " and " + OptionUse("treatment")
+        problem = "no such file or folder; methods are named either by " + options_for_methods
+        raise InputError(method_names[0], problem + ", or after the scores")
+    rows_of_scores, messages = score_options.read(tables, weight, is_one_rule=False)
     if len(score_options.rates) > 1:
         problem = "not allowed with " + OptionUse("pass_at") + "; compare one at a time"
         raise InputError(OptionUse("pass_hat"), problem)
@@ -237,7 +270,12 @@ def compare(
         rows_of_scores, pass_notices = take_passes(rows_of_scores, rate, counts_no_answer)
         messages += Messages(notices=pass_notices)
     methods = [*dict.fromkeys(row.method for row in rows_of_scores)]
+    if method_names:
+        _refuse_other_names(method_names, methods)
+        baseline, treatment = method_names[0], method_names[1:]
     baseline, baseline_notices = _choose_baseline(methods, baseline, treatment, all_pairs)
+    if method_names:
+        baseline_notices = [f"the baseline is {baseline}, the first of the methods named"]
     settings = Settings(
         no_answer=score_options.no_answer,
         interval=interval,
@@ -267,7 +305,7 @@ def compare(
         replace(row, weight=weight or "", right_from=score_options.right_from) for row in compared
     ]
     columns = _columns(rows, stars)
-    is_paper = average_rows and str(averages).lower().endswith(".tex")
+    is_paper = average_rows and str(averages).lower().endswith((".tex", ".md"))
     averages_file: tuple[list[Any], type] = (
         for_paper(_columns(average_rows)) if is_paper else (average_rows, AverageRow)
     )

@@ -47,6 +47,15 @@ from ngramscan.reporting import refuse_other
 from ngramscan.reporting.charts.files import save_figure
 from ngramscan.reporting.command import NewFile, Option, Result, Shared, command
 
+RULE_ALIASES = {
+    "em": "exact",
+    "exact-match": "exact",
+    "exact_match": "exact",
+    "number": "numbers",
+    "numeric": "numbers",
+}
+"""Names that other tools have for rules; a rule is always itself."""
+
 
 def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[str]) -> Benchmark:
     """Return a benchmark with the wanted rules, each of which it must have."""
@@ -55,6 +64,9 @@ def choose_scoring(usual: Benchmark, rules: Sequence[str], extraction: Sequence[
             OptionUse("dataset", usual.name), "no rule can score it; use `evalcore judge`"
         )
     possible_rules = usual.rules if usual.files else (*usual.rules, *RULES)
+    rules = [
+        rule if rule in possible_rules else RULE_ALIASES.get(rule.lower(), rule) for rule in rules
+    ]
     refuse_other("rule", rules, possible_rules)
     refuse_other("extraction", extraction, TEXT_RULES)
     chosen = tuple(dict.fromkeys(rules)) or usual.rules[:1]

@@ -75,7 +75,7 @@ def contexts(
     from ngramscan.reporting import tables
 
     pattern_options = PatternOptions(**options)
-    queries = pattern_options.load(patterns).queries()
+    queries = pattern_options.load(patterns, progress.notice).queries()
     texts = list(dict.fromkeys(query.text for query in queries))
     results, missing = [], []
     with open_indexes(index, pattern_options, progress) as indexes:

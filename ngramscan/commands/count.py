@@ -122,7 +122,7 @@ def count(
     if case_variants and rule.is_regex:
         problem = "not allowed with " + OptionUse("regex") + "; " + OptionUse("ignore_case")
         raise InputError(OptionUse("case_variants"), problem + " counts them too")
-    chosen = pattern_options.load(patterns)
+    chosen = pattern_options.load(patterns, progress.notice)
     refuse_totals(totals, chosen)
     queries = chosen.queries(case_variants)
     if needs_totals := bool(chosen.methods) and (

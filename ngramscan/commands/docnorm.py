@@ -156,7 +156,7 @@ def docnorm(
         if not pattern_options.tier:
             pattern_options = replace(pattern_options, tier=DEFAULT_TIERS)
             notices = _describe_default(pattern_options)
-    chosen = pattern_options.load(patterns)
+    chosen = pattern_options.load(patterns, progress.notice)
     refuse_totals(totals, chosen)
     queries = chosen.queries()
     load_ahead("scipy.special")

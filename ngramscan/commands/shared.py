@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -73,7 +73,9 @@ class PatternOptions(SelectionOptions, AskingOptions):
     literal : str or sequence of str
         Count this text as it is.
     literals_file : str or sequence of str or Path
-        Count each line of this file as it is; empty lines are skipped, `-` is standard input.
+        Count each line of this file as it is; empty lines are skipped, `-` is standard input. In
+        a .csv or .tsv whose first line names a column phrase, pattern, text or ngram, count its
+        texts.
     """
 
     heading: ClassVar[str] = WHAT
@@ -86,7 +88,9 @@ class PatternOptions(SelectionOptions, AskingOptions):
         Option("-f --literals-file", metavar="FILE", is_verbatim=True),
     ] = ()
 
-    def load(self, patterns: Sequence[PathOrName]) -> PatternSet:
+    def load(
+        self, patterns: Sequence[PathOrName], on_notice: Callable[[str], object] = lambda _: None
+    ) -> PatternSet:
         """Return the patterns that were asked for."""
         from ngramscan.patterns.given import load_given  # slow to import
 
@@ -97,6 +101,7 @@ class PatternOptions(SelectionOptions, AskingOptions):
             tiers=self.tier,
             methods=self.method,
             rule=self.match_rule,
+            on_notice=on_notice,
         )
 
 

@@ -95,7 +95,7 @@ def sources(
 
     pattern_options = PatternOptions(**options)
     sources_options = SourcesOptions(by, draws, pattern_options.seed, exact_up_to)
-    queries = pattern_options.load(patterns).queries()
+    queries = pattern_options.load(patterns, progress.notice).queries()
     load_ahead("scipy.special")
     with open_indexes(index, pattern_options, progress, looks_up_documents=True) as indexes:
         if pattern_options.dry_run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,6 +16,7 @@ from ngramscan.indexes.options import MATCH_OPTIONS
 from ngramscan.indexes.sizes import sizes_in_words
 from ngramscan.messages import OptionUse
 from ngramscan.options import Level, ShowAll
+from ngramscan.outputs.reading import OutputSet
 from ngramscan.prevalence.failures import describe_lost
 from ngramscan.prevalence.plan import PlanRow
 from ngramscan.prevalence.plans import describe_trace_plan, plan_trace
@@ -32,16 +34,33 @@ from ngramscan.prevalence.trace_methods import (
     make_differences,
 )
 from ngramscan.prevalence.traced_texts import (
+    is_typed_text,
     read_controls,
     read_plain,
     read_questions,
     text_of,
+    typed_outputs,
 )
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import Table
 from ngramscan.reporting import tables
 from ngramscan.reporting.command import NewFile, Option, Result, RowsFile, Shared, command
 from ngramscan.statistics.streams import draw_sample
+
+
+def _read_texts(
+    outputs: Sequence[str | Path], is_plain: bool, options: TracingOptions
+) -> OutputSet:
+    """Return the texts to trace: of files, or those that were typed themselves."""
+    typed_texts = [str(each) for each in outputs if is_typed_text(each)]
+    if typed_texts and len(typed_texts) < len(outputs):
+        problem = "no such file or folder; a text to trace is given without files"
+        raise InputError(typed_texts[0], problem)
+    if typed_texts:
+        return typed_outputs(typed_texts, options.without_reasoning)
+    if is_plain:
+        return read_plain(outputs, options.without_reasoning)
+    return options.read_outputs(outputs)
 
 
 @command
@@ -70,7 +89,8 @@ def trace(
 ) -> Result[TraceRow] | Result[PlanRow]:
     """Find which parts of outputs are in corpora verbatim, and compare prompts.
 
-    OUTPUTS are given as to blend; with --plain they are files of text. A span is a part of an
+    OUTPUTS are given as to blend; with --plain they are files of text. Texts with a space in them
+    that no file is called are traced themselves. A span is a part of an
     output, of whole words, that is found verbatim in a corpus, and not inside a longer one.
     Coverage is the share of an output's words in spans of at least --min-words. Words that the
     output shares with its question or prompt don't count. A crawl is not the training data of a
@@ -144,11 +164,8 @@ def trace(
         raise InputError(OptionUse("no_mask"), "not allowed with " + OptionUse("mask"))
     wanted = TraceOptions(min_words, index_from, index_to, truncate)
     tracing_options = TracingOptions(**options)
-    recorded_outputs = (
-        read_plain(outputs, tracing_options.without_reasoning)
-        if plain
-        else tracing_options.read_outputs(outputs)
-    )
+    plain = plain or any(map(is_typed_text, outputs))
+    recorded_outputs = _read_texts(outputs, plain, tracing_options)
     sampled_outputs = draw_sample(
         [each for each in recorded_outputs.outputs if each.has_text], sample, tracing_options.seed
     )

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ngramscan.errors import InputError
 from ngramscan.matching.expressions import compile_expression
@@ -20,7 +23,11 @@ from ngramscan.patterns.files import (
 )
 from ngramscan.patterns.model import PathOrName, Pattern, PatternSet, merge
 from ngramscan.reading.compressions import PACKED
+from ngramscan.reading.streams import unpacked_path
 from ngramscan.reading.yaml_files import input_errors
+
+if TYPE_CHECKING:
+    from _csv import Reader as CsvReader
 
 _YAML = {".yaml", ".yml"}
 _SETS = {*_YAML, ".json", ""}
@@ -45,13 +52,15 @@ def load_given(
     tiers: Sequence[str] = (),
     methods: Sequence[str] = (),
     rule: MatchRule = EXACT,
+    on_notice: Callable[[str], object] = lambda _: None,
 ) -> PatternSet:
     """Return the patterns of sets, and then literals, each once.
 
     `tiers` and `methods` select from sets. Among `patterns` are files, shipped sets, and texts with
-    white space in them, which are literals. `files` have a literal on each line. An InputError
-    suggests the likeliest cure if a value is neither a set nor a literal, or nothing was given; or
-    says why a text can't be counted by the rule.
+    white space in them, which are literals. `files` have a literal on each line, or in a column of
+    a table, as `on_notice` then says. An InputError suggests the likeliest cure if a value is
+    neither a set nor a literal, or nothing was given; or says why a text can't be counted by the
+    rule.
     """
     if [*map(str, patterns), *map(str, files)].count(STDIN) > 1:
         raise InputError("standard input", "it can be read only once; - was given twice")
@@ -59,7 +68,7 @@ def load_given(
     texts = [str(value) for value in patterns if value not in sets]
     all_literals = [_checked(text, OptionUse("patterns"), rule) for text in texts]
     all_literals += [_checked(text, OptionUse("literal"), rule) for text in literals]
-    all_literals += [text for file in files for text in _read_literals(file, rule)]
+    all_literals += [text for file in files for text in _read_literals(file, rule, on_notice)]
     if not sets and not all_literals:
         text = OptionUse("literal", "step by step")
         problem = "nothing to count; give texts, as in " + text + ", or a pattern set, as f1"
@@ -117,6 +126,58 @@ def _has_counts(path: PathOrName, suffix: str) -> bool:
     with input_errors(path), open(path, "rb") as file:
         header = file.readline(_LONGEST_HEADER).decode(errors="replace")
     return set(_COLUMNS_OF_COUNTS) <= set(header.strip().split(","))
+
+
+_SEPARATORS = {
+    ".csv": ",",
+    ".tsv": "\t",
+}
+"""What separates the cells of tables, by the suffixes of their files."""
+_COLUMNS_OF_PHRASES = frozenset(
+    {"ngram", "ngrams", "pattern", "patterns", "phrase", "phrases", "query", "text", "texts"}
+)
+"""Columns that have the texts to count, where the first line of a table is its header."""
+
+
+def _phrases_of_table(
+    content: str, where: str, separator: str, on_notice: Callable[[str], object]
+) -> list[tuple[int, str]] | None:
+    """Return the phrases of a table, with their lines; None: its first line is no header."""
+    rows = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
+    try:
+        header = next(rows, [])
+    except csv.Error:
+        return None
+    columns = [name.strip().lower() for name in header]
+    if set(_COLUMNS_OF_COUNTS) <= set(columns):
+        cure = "count with the set or the texts that it was made of"
+        raise InputError(where, f"rows of counts, not phrases; {cure}")
+    places = [place for place, name in enumerate(columns) if name in _COLUMNS_OF_PHRASES]
+    if not places:
+        return None
+    if len(places) > 1:
+        names = ", ".join(header[place] for place in places)
+        raise InputError(where, f"several columns may have the phrases: {names}; keep one")
+    on_notice(f"{where}: the first line is a header; the texts are those of {header[places[0]]}")
+    phrases = []
+    for number, row in _rows_of_table(rows, where):
+        if len(row) != len(header):
+            problem = f"{len(row)} cells, but the header has {len(header)}"
+            cure = "put texts with separators in quotes"
+            raise InputError(f"{where}:{number}", f"{problem}; {cure}")
+        if row[places[0]]:
+            phrases.append((number, row[places[0]]))
+    return phrases
+
+
+def _rows_of_table(rows: CsvReader, where: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows of a table that are not empty, each with the number of its last line."""
+    try:
+        for row in rows:
+            if row:
+                yield rows.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{where}:{rows.line_num}", f"not a row of a table: {error}") from error
 
 
 def _is_corpus(suffix: str) -> bool:
@@ -177,7 +238,9 @@ def _shortened(text: str) -> str:
     return text if len(text) <= _LONGEST_NAMED else f"{text[:_LONGEST_NAMED]}…"
 
 
-def _read_literals(file: PathOrName, rule: MatchRule) -> list[str]:
+def _read_literals(
+    file: PathOrName, rule: MatchRule, on_notice: Callable[[str], object]
+) -> list[str]:
     if not str(file):
         raise InputError(OptionUse("literals_file"), "it is empty; enter the path of a file")
     if Path(file).suffix.lower() in _YAML:
@@ -185,10 +248,12 @@ def _read_literals(file: PathOrName, rule: MatchRule) -> list[str]:
             OptionUse("literals_file", file), f"a pattern set; give it without this option: {file}"
         )
     content, where = read_named(file)
-    lines = [line.removesuffix("\r") for line in content.split("\n")]
-    literals = [
-        _checked(line, f"{where}:{number}", rule) for number, line in enumerate(lines, 1) if line
-    ]
+    separator = _SEPARATORS.get(unpacked_path(Path(file)).suffix.lower())
+    phrases = _phrases_of_table(content, where, separator, on_notice) if separator else None
+    if phrases is None:
+        lines = [line.removesuffix("\r") for line in content.split("\n")]
+        phrases = [(number, line) for number, line in enumerate(lines, 1) if line]
+    literals = [_checked(text, f"{where}:{number}", rule) for number, text in phrases]
     if not literals:
         raise InputError(where, "contains no text; expected one per line")
     return literals

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -40,6 +42,23 @@ def read_plain(paths: Sequence[str | Path], without_reasoning: bool) -> OutputSe
     if not any(each.has_text for each in outputs):
         where = ", ".join(map(name_of, paths)) or OptionUse("outputs")
         raise InputError(where, "no file contains text")
+    return OutputSet(*treat_reasoning(outputs, without_reasoning), "")
+
+
+def is_typed_text(argument: str | Path) -> bool:
+    """Tell whether an argument is itself a text to trace: words, which no file is called."""
+    if not isinstance(argument, str) or len(argument.split()) < 2:
+        return False
+    looks_like_path = argument.endswith("/") or re.search(r"\.[A-Za-z]\w*$", argument)
+    return not looks_like_path and not os.path.exists(argument)
+
+
+def typed_outputs(texts: Sequence[str], without_reasoning: bool) -> OutputSet:
+    """Return texts as outputs without prompts, each named by its number."""
+    outputs = [
+        Output(PromptGroup("", "", ""), id=f"text {number}", text=text, place=f"text {number}")
+        for number, text in enumerate(texts, 1)
+    ]
     return OutputSet(*treat_reasoning(outputs, without_reasoning), "")
 
 

@@ -339,12 +339,22 @@ class FilePath(click.Path):
 
 
 class Choice(click.Choice[Any]):
-    """A choice that suggests the nearest value for a wrong one."""
+    """A choice that suggests the nearest value for a wrong one, and knows other names of some."""
+
+    def __init__(
+        self,
+        choices: Iterable[Any],
+        case_sensitive: bool = True,
+        aliases: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(choices, case_sensitive)
+        self.aliases = aliases or {}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the choice."""
+        meant = self.aliases.get(str(value).lower(), value)
         try:
-            return super().convert(value, param, ctx)
+            return super().convert(meant, param, ctx)
         except click.BadParameter:
             expected = ", ".join(self.choices) + suggestion(str(value), self.choices)
             self.fail(f"{some_of([repr(value)])} is not one of {expected}", param, ctx)

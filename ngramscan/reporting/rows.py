@@ -1,4 +1,4 @@
-"""Rows → csv, jsonl, json, latex or parquet, on stdout or in a file; and a data frame.
+"""Rows → csv, tsv, jsonl, json, latex, markdown or parquet, on stdout or in a file; or a frame.
 
 One record per row, columns in the order of the row's fields, null for what is not known.
 """
@@ -25,8 +25,25 @@ from ngramscan.reporting.provenance import METADATA, Run, sidecar_of
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMATS = ("table", "csv", "jsonl", "json", "parquet", "latex")
-_SUFFIXES = (".csv", ".jsonl", ".json", ".parquet", ".tex")
+FORMATS = ("table", "csv", "jsonl", "json", "parquet", "latex", "tsv", "markdown")
+FORMAT_ALIASES = {
+    "md": "markdown",
+    "ndjson": "jsonl",
+    "tex": "latex",
+}
+"""Other names of formats, which work although no help lists them."""
+FOR_READERS = frozenset({"latex", "markdown"})
+"""Formats for people, which have the columns of a paper's table."""
+_FORMAT_OF_SUFFIX = {
+    ".csv": "csv",
+    ".jsonl": "jsonl",
+    ".json": "json",
+    ".parquet": "parquet",
+    ".tex": "latex",
+    ".tsv": "tsv",
+    ".md": "markdown",
+}
+_SPREADSHEETS = frozenset({".xlsx", ".xls", ".ods"})
 _NEEDS_QUOTES = re.compile(r"""[",;|'#\x00-\x1f\x7f-\x9f\u2028\u2029]""")
 """Besides quotes and commas, whatever some reader takes as the end of a row or of a file; and what
 those that guess take as another separator, another kind of quotes, or a comment."""
@@ -78,21 +95,29 @@ def choose_target(
     if has_sidecar:
         check_writable(sidecar_of(path))
     suffix = path.suffix.lower()
-    if format_name == "table" or not (format_name or suffix in _SUFFIXES):
-        unnamed: Text = f"no file format named; expected {', '.join(_SUFFIXES)}"
+    if suffix in _SPREADSHEETS and format_name in {None, "table"}:
+        cure = "spreadsheets open CSV: " + OptionUse(option, path.with_suffix(".csv"))
+        raise InputError(OptionUse(option, path), f"{suffix} is not written; " + cure)
+    if format_name == "table" or not (format_name or suffix in _FORMAT_OF_SUFFIX):
+        unnamed: Text = f"no file format named; expected {', '.join(_FORMAT_OF_SUFFIX)}"
         if option == _OUTPUT:
             unnamed = unnamed + ", or " + OptionUse("format_name", "csv")
         raise InputError(OptionUse(option, path), unnamed)
-    chosen = format_name or ("latex" if suffix == ".tex" else suffix[1:])
-    return Target(chosen, path, is_csv_safe, has_sidecar)
+    return Target(format_name or _FORMAT_OF_SUFFIX[suffix], path, is_csv_safe, has_sidecar)
 
 
 def order_rows(rows: Iterable[Any], column: str) -> list[Any]:
     """Return rows in ascending order of a column, or descending after a minus; nulls last."""
-    values = [(getattr(row, column.removeprefix("-")), row) for row in rows]
-    filled_pairs = [(value, row) for value, row in values if value is not None]
+    unordered_rows = list(rows)
+    return [unordered_rows[place] for place in ordered_places(unordered_rows, column)]
+
+
+def ordered_places(rows: Sequence[Any], column: str) -> list[int]:
+    """Return the places that rows have now, in the order that `order_rows` gives them."""
+    values = [(getattr(row, column.removeprefix("-")), place) for place, row in enumerate(rows)]
+    filled_pairs = [(value, place) for value, place in values if value is not None]
     filled_pairs.sort(key=lambda pair: _sortable(pair[0]), reverse=column.startswith("-"))
-    return [row for _, row in (*filled_pairs, *(pair for pair in values if pair[0] is None))]
+    return [place for _, place in (*filled_pairs, *(pair for pair in values if pair[0] is None))]
 
 
 def _sortable(value: object) -> tuple[bool, Any]:
@@ -102,19 +127,24 @@ def _sortable(value: object) -> tuple[bool, Any]:
 def to_text(
     rows: Sequence[Any], row_type: type, format_name: str, is_csv_safe: bool = False
 ) -> str:
-    """Return rows as csv, jsonl, json or latex."""
+    """Return rows as csv, tsv, jsonl, json, latex or markdown."""
     if format_name == "latex":
         from ngramscan.reporting.latex import to_latex  # slow to import
 
         return to_latex(rows, row_type)
+    if format_name == "markdown":
+        from ngramscan.reporting.markdown import to_markdown  # slow to import
+
+        return to_markdown(rows, row_type)
     if format_name == "jsonl":
         return "".join(_json(record_of(row)) + "\n" for row in rows)
     if format_name == "json":
         return _json([record_of(row) for row in rows], indent=1) + "\n"
     names = [f.name for f in fields(row_type)]
     values = ([getattr(row, name) for name in names] for row in rows)
-    lines = map(_csv_line, [names, *(map(_safe, values) if is_csv_safe else values)])
-    return "".join(lines)
+    separator = "\t" if format_name == "tsv" else ","
+    lines = [names, *(map(_safe, values) if is_csv_safe else values)]
+    return "".join(_csv_line(line, separator) for line in lines)
 
 
 def record_of(row: Any) -> dict[str, Any]:
@@ -122,10 +152,10 @@ def record_of(row: Any) -> dict[str, Any]:
     return {f.name: getattr(row, f.name) for f in fields(row)}
 
 
-def _csv_line(values: Sequence[Any]) -> str:
-    """Return a row of CSV; the module `csv` of some Pythons leaves carriage returns unquoted."""
+def _csv_line(values: Sequence[Any], separator: str) -> str:
+    """Return a row of a table; some modules `csv` of Python leave carriage returns unquoted."""
     cells = [_csv_cell(value) for value in values]
-    return (",".join(cells) or '""') + "\n"  # an empty line would be no row
+    return (separator.join(cells) or '""') + "\n"  # an empty line would be no row
 
 
 def _csv_cell(value: Any) -> str:

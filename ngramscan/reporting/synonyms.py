@@ -29,6 +29,8 @@ class Satisfied:
     """The flag that a command must have."""
     contradicts: str = ""
     """The flag that asks for the opposite."""
+    takes_value: bool = False
+    """Whether a value follows the flag, which changes nothing either."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +42,16 @@ class Synonyms:
     satisfied_options: Mapping[str, Satisfied] = field(default_factory=dict)
     """Flags that ask for what a command does anyway; they are taken, and change nothing."""
     option_cures: OptionCures = field(default_factory=dict)
+    argument_aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Flags before a value that a command takes as its argument, with the names of arguments."""
     command_aliases: Mapping[str, str] = field(default_factory=dict)
     """Commands that work, by the name that they stand for."""
     command_cures: Mapping[str, str] = field(default_factory=dict)
     """Cures for names of commands that do not exist."""
+    phrase_aliases: Mapping[tuple[str, ...], tuple[str, ...]] = field(default_factory=dict)
+    """Several words that name a command in another tool, with our command."""
+    phrase_cures: Mapping[tuple[str, ...], str] = field(default_factory=dict)
+    """Cures for several words that name a command of another tool."""
     default_command: str = ""
     """The command that is meant where the name of a file or of a set stands for a command."""
 
@@ -86,6 +94,11 @@ OPTION_ALIASES: Mapping[str, tuple[str, ...]] = {
     "--out-file": ("--output",),
     "--export-csv": ("--output",),
 }
+
+DESCENDING_FLAGS = ("--desc", "--descending", "--reverse")
+"""Flags that turn the order of `--sort` around."""
+ASCENDING_FLAGS = ("--asc", "--ascending")
+"""Flags that ask for the order that `--sort` has anyway."""
 
 COLUMN_ALIASES: Mapping[str, tuple[str, ...]] = {
     "acc": ("accuracy",),
@@ -141,27 +154,26 @@ OPTION_CURES: OptionCures = {
     "--significance": {"--level": "use --level {complement}, which is 1 minus the significance"},
     "--ci": {"--level": "intervals are always shown; --level X sets their confidence level"},
     "--csv": {"--format": "use --format csv, or -o FILE.csv"},
-    "--tsv": {"--format": "use --format csv, or -o FILE.csv"},
+    "--tsv": {"--format": "use --format tsv, or -o FILE.tsv"},
     "--json": {"--format": "use --format json, or -o FILE.json"},
     "--jsonl": {"--format": "use --format jsonl, or -o FILE.jsonl"},
     "--latex": {"--format": "use --format latex, or -o FILE.tex"},
     "--tex": {"--format": "use --format latex, or -o FILE.tex"},
     "--parquet": {"--format": "use -o FILE.parquet"},
-    "--markdown": {"--format": "there is no Markdown; use --format csv or --format latex"},
+    "--markdown": {"--format": "use --format markdown, or -o FILE.md"},
+    "--md": {"--format": "use --format markdown, or -o FILE.md"},
+    "--excel": {"--format": "spreadsheets open CSV: -o FILE.csv"},
+    "--xlsx": {"--format": "spreadsheets open CSV: -o FILE.csv"},
     "--html": {"--format": "write the rows with -o FILE.csv, then `ngramscan report FILE.csv`"},
     "--pretty": {"--format": "tables are the default; --wide shows all their columns"},
     "--columns": {"--format": "all columns are in -o FILE.csv; --wide shows all on the screen"},
     "--fields": {"--format": "all columns are in -o FILE.csv; --wide shows all on the screen"},
-    "--reverse": {"--sort": "use --sort -COLUMN"},
-    "--desc": {"--sort": "use --sort -COLUMN"},
-    "--descending": {"--sort": "use --sort -COLUMN"},
-    "--ascending": {"--sort": "use --sort COLUMN"},
     "--stdout": {"--output": "rows go to standard output unless -o FILE is set"},
     "--force": {"--output": "files of -o are replaced without asking"},
     "--overwrite": {"--output": "files of -o are replaced without asking"},
     "--no-ci": {"--format": "intervals are always shown; rows of -o FILE have them in columns"},
-    "--sep": {"--format": "use --format csv; its separator is a comma"},
-    "--delimiter": {"--format": "use --format csv; its separator is a comma"},
+    "--sep": {"--format": "use --format csv for commas, --format tsv for tabs"},
+    "--delimiter": {"--format": "use --format csv for commas, --format tsv for tabs"},
     "--append": {"--output": "write another file with -o; commands read several files"},
     "--debug": {
         "--verbose": "use -v",
@@ -204,9 +216,19 @@ def column_meant(typed: str, columns: Collection[str]) -> str:
     return typed
 
 
+def has_direction(column: str) -> bool:
+    """Tell whether a column to sort by says its order: by a minus, or as SQL does."""
+    return column.startswith("-") or bool(_DIRECTION.fullmatch(column))
+
+
 def with_hyphens(flag: str) -> str:
     """Return a long flag as ours are written: `--text_field` is `--text-field`."""
     return flag.replace("_", "-") if flag.startswith("--") else flag
+
+
+def with_underscores(flag: str) -> str:
+    """Return a long flag as some tools write it: `--text-field` is `--text_field`."""
+    return "--" + flag[2:].replace("-", "_") if flag.startswith("--") else flag
 
 
 def cure_of_option(cures: OptionCures, guess: str, flags: frozenset[str], value: str) -> str:

@@ -50,20 +50,26 @@ from ngramscan.reporting.options import (
 )
 from ngramscan.reporting.provenance import Run, typed_command
 from ngramscan.reporting.rows import (
+    FOR_READERS,
+    FORMAT_ALIASES,
     FORMATS,
     Target,
     choose_target,
-    order_rows,
+    ordered_places,
     to_bytes,
     write_content,
 )
 from ngramscan.reporting.signatures import columns_of, hints_of, sections_of, signature_of
 from ngramscan.reporting.synonyms import (
+    ASCENDING_FLAGS,
+    DESCENDING_FLAGS,
     Synonyms,
     column_meant,
     cure_of_option,
     filled_in,
+    has_direction,
     with_hyphens,
+    with_underscores,
 )
 
 _LONGEST_LINE = 10_000
@@ -71,6 +77,8 @@ _UNREAD = 128 + signal.SIGPIPE
 """Exit code where the reader of stdout is gone, as shells have it."""
 _TYPED = "ngramscan.typed"
 """The key of the arguments as they were typed, in click's `meta`."""
+_FOR_ARGUMENT = "taken_for_the_argument"
+"""The name under which the parser notes values of flags that stand for a command's argument."""
 
 
 class Commands(click.Group):
@@ -121,6 +129,13 @@ class Commands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command that was typed or meant; say what to type if there is none."""
+        for words, cure_of_words in self.synonyms.phrase_cures.items():
+            if _begins_with(args, words):
+                raise InputError(" ".join(words), f"no such command; {cure_of_words}")
+        for words, meant in self.synonyms.phrase_aliases.items():
+            if _begins_with(args, words):
+                args = [*meant, *args[len(words) :]]
+                break
         typed = args[0]
         name = self.synonyms.command_aliases.get(typed, typed)
         if cure := self.synonyms.command_cures.get(name):
@@ -192,6 +207,12 @@ class Commands(click.Group):
             raise click.UsageError(_shortened(message), error.ctx) from error
 
 
+def _begins_with(arguments: Sequence[str], words: Sequence[str]) -> bool:
+    """Tell whether arguments begin with some words, and the later ones are no files."""
+    is_begun = [*arguments[: len(words)]] == [*words]
+    return is_begun and not any(os.path.exists(word) for word in words[1:])
+
+
 def _discard_stdout() -> None:
     """Let the rest of the output go nowhere, so that the process can end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -209,13 +230,14 @@ class Command(click.Command):
         typed = [*args]
         ctx.allow_extra_args = True  # they are refused below, with what was probably meant
         try:
-            extra = super().parse_args(ctx, args)
+            extra = super().parse_args(ctx, self._with_argument(ctx, args))
             if ctx.resilient_parsing:
                 return extra
             self._refuse_contradictions(ctx, typed)
+            self._refuse_flag_as_file(ctx)
             extra = self._take_files(ctx, extra)
             if extra:
-                raise click.UsageError(self._describe_extra(extra), ctx)
+                raise click.UsageError(self._describe_extra(ctx, extra), ctx)
             return extra
         except click.NoSuchOption as error:
             if cure := _cure_of_option(ctx, error.option_name, typed):
@@ -234,15 +256,51 @@ class Command(click.Command):
     def _refuse_contradictions(self, ctx: click.Context, typed: Sequence[str]) -> None:
         """Raise an InputError where a flag that changes nothing contradicts another."""
         satisfied_options = _synonyms(ctx).satisfied_options
-        typed_values, _, _ = self.make_parser(ctx).parse_args([*typed])
+        typed_values, _, typed_options = self.make_parser(ctx).parse_args([*typed])
+        _refuse_two_names(typed_options)
+        self._turn_around(ctx, [flag for flag in _ORDER_FLAGS if _taken(flag) in typed_values])
         for flag, satisfied in satisfied_options.items():
             opposite = self._option_of(satisfied.contradicts)
             if _taken(flag) in typed_values and opposite and ctx.params.get(opposite.name or ""):
                 raise InputError(flag, f"not allowed with {satisfied.contradicts}")
 
+    @staticmethod
+    def _turn_around(ctx: click.Context, order_flags: Sequence[str]) -> None:
+        """Let rows be sorted as flags after `--sort` say."""
+        if not order_flags:
+            return
+        flag, column = order_flags[0], ctx.params.get("sort")
+        if not column:
+            raise InputError(flag, "requires --sort COLUMN")
+        if has_direction(column):
+            raise InputError(flag, f"not allowed with --sort {column}, which has an order")
+        if len(order_flags) > 1:
+            raise InputError(flag, f"not allowed with {order_flags[1]}")
+        if flag in DESCENDING_FLAGS:
+            ctx.params["sort"] = f"-{column}"
+
+    def _refuse_flag_as_file(self, ctx: click.Context) -> None:
+        """Raise an InputError where `-o` took an option for its file, as after `-io` of grep."""
+        output = str(ctx.params.get("output") or "")
+        if self._option_of(output) and not os.path.exists(output):
+            problem = f"{output} is an option; -o FILE writes the rows, without it they are printed"
+            raise InputError(OptionUse("output", output), problem)
+
+    def _sole_argument(self) -> click.Argument | None:
+        """Return the argument of a command that has only one; None: it has another number."""
+        arguments = [each for each in self.params if isinstance(each, click.Argument)]
+        return arguments[0] if len(arguments) == 1 else None
+
+    def _with_argument(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Return arguments with those before them that were typed after a flag."""
+        if ctx.resilient_parsing or not self._sole_argument():
+            return args
+        typed_values, _, _ = self.make_parser(ctx).parse_args([*args])
+        return [*typed_values.get(_FOR_ARGUMENT, ()), *args]
+
     def _take_files(self, ctx: click.Context, extra: list[str]) -> list[str]:
         """Take arguments that can only be files of an option as its values; return the others."""
-        index, data = self._option_of("--index"), self._option_of("--data")
+        index = self._option_of("--index")
         if index:
             patterns = ctx.params.get("patterns") or ()
             corpora = [value for value in patterns if _is_corpus(ctx, value)]
@@ -255,13 +313,39 @@ class Command(click.Command):
                 corpora, extra = [*corpora, *extra], []
             if corpora:
                 self._add_indexes(ctx, index, corpora)
+        is_taken = len(extra) == 1 and self._take_questions(ctx, extra[0])
+        return [] if is_taken else extra
+
+    def _take_questions(self, ctx: click.Context, argument: str) -> bool:
+        """Take an argument as the file of the questions or as the name of their benchmark.
+
+        Return whether it can be one.
+        """
+        data, dataset = self._option_of("--data"), self._option_of("--dataset")
+        if data is None or ctx.params[data.name or ""]:
+            return False
         has_arguments = any(isinstance(each, click.Argument) for each in self.params)
-        is_file = len(extra) == 1 and os.path.exists(extra[0])
-        if data and data.name and is_file and not has_arguments and not ctx.params[data.name]:
-            ctx.params[data.name] = data.type_cast_value(ctx, extra[0])
-            ctx.set_parameter_source(data.name, ParameterSource.COMMANDLINE)
-            return []
-        return extra
+        if has_arguments and os.path.isfile(argument):
+            self._set(ctx, data, argument)
+            if not ctx.params.get("quiet"):
+                _say(f"the questions are those of --data {shlex.quote(argument)}")
+            return True
+        if has_arguments:
+            return False
+        if os.path.exists(argument):
+            self._set(ctx, data, argument)
+            return True
+        if dataset and not ctx.params[dataset.name or ""] and argument in _benchmarks(ctx):
+            self._set(ctx, dataset, argument)
+            return True
+        return False
+
+    @staticmethod
+    def _set(ctx: click.Context, option: click.Option, value: str) -> None:
+        """Let an option have a value as if it had been typed after its flag."""
+        name = option.name or ""
+        ctx.params[name] = option.type_cast_value(ctx, value)
+        ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
 
     @staticmethod
     def _add_indexes(ctx: click.Context, index: click.Parameter, corpora: Sequence[str]) -> None:
@@ -277,7 +361,7 @@ class Command(click.Command):
         options = (each for each in self.params if isinstance(each, click.Option))
         return next((option for option in options if flag in option.opts), None)
 
-    def _describe_extra(self, extra: Sequence[str]) -> str:
+    def _describe_extra(self, ctx: click.Context, extra: Sequence[str]) -> str:
         """Return the message about arguments that a command does not take."""
         flags = {flag for option in self.params for flag in option.opts}
         path = shlex.quote(extra[0])
@@ -285,6 +369,8 @@ class Command(click.Command):
             cure = f"; to look in it: --index scan:{path}"
         elif "--data" in flags:
             cure = f"; if it has the questions: --data {path}"
+            if "--dataset" in flags and not os.path.exists(extra[0]):
+                cure += f"; benchmarks by name: {', '.join(_benchmarks(ctx))}"
         elif "--against" in flags:
             cure = "; methods are named by --of NAME --against NAME"
         else:
@@ -302,22 +388,40 @@ class Command(click.Command):
             for flag in option.opts
         }
         synonyms = _synonyms(ctx)
-        aliases = dict(synonyms.option_aliases)
-        for alias in [*options, *aliases]:
-            if alias.startswith("--"):
-                with_underscores = "--" + alias[2:].replace("-", "_")
-                aliases.setdefault(with_underscores, aliases.get(alias, (alias,)))
-        for alias, flags in aliases.items():
-            meant = next((flag for flag in flags if flag in options), None)
-            if meant and alias not in options:
-                hidden_option = copy(options[meant])
-                hidden_option.opts = [alias]
-                hidden_option.add_to_parser(parser, ctx)
+        aliases = _aliases(options, synonyms)
+        for alias, meant in aliases.items():
+            hidden_option = copy(options[meant])
+            hidden_option.opts = [alias]
+            hidden_option.add_to_parser(parser, ctx)
+        for taken_option in self._taken_options(options, synonyms):
+            if not aliases.keys() & {*taken_option.opts}:
+                taken_option.add_to_parser(parser, ctx)
+        return parser
+
+    def _taken_options(
+        self, options: Collection[str], synonyms: Synonyms
+    ) -> Iterator[click.Option]:
+        """Yield options that no help lists: of no effect, for an order, or for the argument."""
         for flag, satisfied in synonyms.satisfied_options.items():
             if satisfied.where in options and flag not in options:
-                taken = click.Option([flag, _taken(flag)], is_flag=True)
-                taken.add_to_parser(parser, ctx)
-        return parser
+                yield click.Option([flag, _taken(flag)], is_flag=not satisfied.takes_value)
+        for flag in _ORDER_FLAGS:
+            if "--sort" in options and flag not in options:
+                yield click.Option([flag, _taken(flag)], is_flag=True)
+        for flag in self._flags_for_argument(synonyms):
+            if flag not in options:
+                yield click.Option([flag, _FOR_ARGUMENT], multiple=True)
+
+    def _flags_for_argument(self, synonyms: Synonyms) -> set[str]:
+        """Return the flags before a value that is the argument of the command."""
+        argument = self._sole_argument()
+        if argument is None or not argument.name:
+            return set()
+        flags = [f"--{argument.name.replace('_', '-')}"]
+        for flag, names in synonyms.argument_aliases.items():
+            if argument.name in names:
+                flags.append(flag)
+        return {*flags, *map(with_underscores, flags)}
 
     def make_context(
         self,
@@ -360,6 +464,43 @@ class Command(click.Command):
 def _taken(flag: str) -> str:
     """Return the name under which the parser notes a flag that changes nothing."""
     return "taken_" + re.sub(r"\W", "_", flag)
+
+
+_ORDER_FLAGS = (*DESCENDING_FLAGS, *ASCENDING_FLAGS)
+
+
+def _aliases(options: Collection[str], synonyms: Synonyms) -> dict[str, str]:
+    """Return names of other tools for the options of a command, with the flags they stand for."""
+    aliases = dict(synonyms.option_aliases)
+    for alias in [*options, *aliases]:
+        if alias.startswith("--"):
+            aliases.setdefault(with_underscores(alias), aliases.get(alias, (alias,)))
+    meant_flags = {
+        alias: next((flag for flag in flags if flag in options), "")
+        for alias, flags in aliases.items()
+        if alias not in options
+    }
+    return {alias: meant for alias, meant in meant_flags.items() if meant}
+
+
+def _refuse_two_names(typed_options: Sequence[click.Parameter]) -> None:
+    """Raise an InputError where an option with one value was typed under two names."""
+    flags: dict[str, list[str]] = {}
+    for option in typed_options:
+        if isinstance(option, click.Option) and not option.is_flag and not option.multiple:
+            other_flags = flags.setdefault(option.name or "", option.opts)
+            if option.opts != other_flags:
+                problem = f"not allowed with {other_flags[-1]}, which is the same option"
+                raise InputError(option.opts[-1], problem)
+
+
+def _benchmarks(ctx: click.Context) -> list[str]:
+    """Return the names of benchmarks that a package has; none if it has no such option."""
+    group = ctx.find_root().command
+    if not isinstance(group, Commands) or not group.completions:
+        return []
+    complete = import_module(group.completions).complete
+    return sorted(complete("dataset", {}, "") or ())
 
 
 def _is_corpus(ctx: click.Context, argument: object) -> bool:
@@ -451,7 +592,7 @@ def to_click(function: Callable[..., Any], name: str | None = None) -> click.Com
 
 _FORMAT = ShownOption(
     ["--format", "format_name"],
-    type=Choice(FORMATS),
+    type=Choice(FORMATS, aliases=FORMAT_ALIASES),
     help="How rows are printed.  [default: table]",
 )
 _SORT = ShownOption(
@@ -469,13 +610,13 @@ _OUTPUT = ShownOption(
     type=FilePath(path_type=Path),
     metavar="FILE",
     shell_complete=offered,
-    help="Write the rows to a file: .csv, .jsonl, .json, .parquet or .tex; - is stdout.",
+    help="Write the rows to a file: .csv, .tsv, .jsonl, .json, .parquet, .tex or .md; - is stdout.",
 )
 _CSV_SAFE = ShownOption(
     ["--csv-safe", "is_csv_safe"],
     is_flag=True,
     is_rare=True,
-    help="In csv, put an apostrophe before texts that a spreadsheet would run as formulas.",
+    help="In csv and tsv, put an apostrophe before texts that a spreadsheet would run as formulas.",
 )
 _PROVENANCE = ShownOption(
     ["--provenance", "has_sidecar"],
@@ -624,13 +765,18 @@ def _show(
     if result.heading and (is_table or not quiet):
         click.echo(result.heading, err=not is_table)
     rows, row_type, print_table = result.rows, result.row_type, result.print_table
+    paper_rows = result.for_paper[0] if result.for_paper else None
     if sort:
         columns = [field.name for field in fields(row_type)]
         sort = column_meant(sort, columns)
         refuse_other("sort", sort.removeprefix("-"), columns)
-        rows, print_table = order_rows(rows, sort), None
-    elif target.format == "latex" and result.for_paper:
-        rows, row_type = result.for_paper
+        unordered_rows = list(rows)
+        places = ordered_places(unordered_rows, sort)
+        rows, print_table = [unordered_rows[place] for place in places], None
+        if paper_rows is not None and len(paper_rows) == len(unordered_rows):
+            paper_rows = [paper_rows[place] for place in places]
+    if target.format in FOR_READERS and result.for_paper and paper_rows is not None:
+        rows, row_type = paper_rows, result.for_paper[1]
     if not result.is_silent or (is_asked and (rows := list(rows))):
         if is_table:
             from ngramscan.reporting.layout import print_rows  # slow to import

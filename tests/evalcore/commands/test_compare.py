@@ -635,3 +635,70 @@ def test_what_a_comparison_could_find_is_that_of_power() -> None:
     assert detectable is not None
     assert row.detectable == pytest.approx(detectable)
     assert mcnemar_power(100, 0.6, detectable) == pytest.approx(0.8, abs=0.01)
+
+
+@pytest.fixture
+def three_methods(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write scores of three methods into the current folder."""
+    monkeypatch.chdir(tmp_path)
+    verdicts = {"b": [1.0, 0.0, 0.0, 1.0], "a": [1.0, 1.0, 0.0, 1.0], "c-1.5": [0.0, 0.0, 0.0, 1.0]}
+    rows = [row for method, values in verdicts.items() for row in scored(method, values)]
+    write_rows(rows, ScoreRow, choose_target(None, Path("scores.jsonl")))
+
+
+@pytest.mark.usefixtures("three_methods")
+@pytest.mark.parametrize(
+    ("names", "options"),
+    [
+        pytest.param(["a", "b"], ["--baseline", "a", "--treatment", "b"], id="two"),
+        pytest.param(["A"], ["--baseline", "a"], id="only a baseline, in capitals"),
+        pytest.param(
+            ["c-1.5", "b", "a"], ["--baseline", "c-1.5", "--treatment", "b,a"], id="three"
+        ),
+    ],
+)
+def test_methods_after_the_scores_are_a_baseline_and_treatments(
+    names: list[str], options: list[str]
+) -> None:
+    ended = invoke("compare", "scores.jsonl", *names, "--format", "csv")
+    expected = invoke("compare", "scores.jsonl", *options, "--format", "csv")
+    assert (ended.code, ended.stdout) == (0, expected.stdout)
+    assert f"the baseline is {names[0]}, the first of the methods named\n" in ended.stderr
+    mean = {"a": 0.75, "b": 0.5, "c-1.5": 0.25}
+    for row in ended.rows:
+        difference = mean[row["treatment"]] - mean[names[0].lower()]
+        assert float(row["difference"]) == pytest.approx(difference)
+
+
+@pytest.mark.usefixtures("three_methods")
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (
+            ["other.jsonl"],
+            "other.jsonl: no such file or folder, and no method; the methods are ",
+        ),
+        (["a", "--baseline", "b"], "a: no such file or folder; methods are named either by --bas"),
+        (["a", "--all-pairs"], "a: no such file or folder; methods are named either by --baseline"),
+    ],
+)
+def test_names_after_the_scores_that_are_no_methods_are_refused(
+    arguments: list[str], problem: str
+) -> None:
+    ended = invoke("compare", "scores.jsonl", *arguments)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert problem in ended.stderr
+
+
+@pytest.mark.usefixtures("three_methods")
+@pytest.mark.parametrize("name", ["x.tex", "x.md"])
+def test_sorted_tables_for_papers_have_their_columns_and_all_their_lines(name: str) -> None:
+    arguments = ["compare", "scores.jsonl", "--baseline", "b"]
+    invoke(*arguments, "-o", name)
+    plain_lines = Path(name).read_text().splitlines()
+    ended = invoke(*arguments, "--sort", "difference", "-o", name)
+    assert ended.code == 0
+    lines = Path(name).read_text().splitlines()
+    assert (lines != plain_lines, sorted(lines)) == (True, sorted(plain_lines))
+    text = "\n".join(lines)
+    assert text.index("c-1.5 ") < text.index("a $-$" if name == "x.tex" else "a −")

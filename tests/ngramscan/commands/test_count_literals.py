@@ -235,3 +235,58 @@ def test_rows_of_counts_are_no_list_of_phrases(
     assert (refused.code, refused.stdout) == (2, "")
     cure = "count with the set or the texts that it was made of"
     assert refused.stderr == f"Error: rows.csv: rows of counts, not patterns; {cure}\n"
+
+
+# Tables of phrases
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        pytest.param("p.csv", "phrase\nby step\n\nthe\n", id="one column"),
+        pytest.param("p.csv", '\ufeffid,Text\r\n1,"by step"\r\n2,the\r\n', id="a spreadsheet's"),
+        pytest.param("p.tsv", "ngram\tn\nby step\t2\nthe\t1\n", id="tabs"),
+    ],
+)
+def test_texts_of_a_table_are_those_of_its_column(name: str, content: str) -> None:
+    Path(name).write_text(content, newline="")
+    ended = invoke("count", "-f", name, "--index", SCAN, "--format", "csv")
+    assert [row["query"] for row in ended.rows] == ["by step", "the"]
+    expected = [oracle.tally([text], TEXTS)[0][0] for text in ("by step", "the")]
+    assert [int(row["occurrences"]) for row in ended.rows] == expected
+    header = content.lstrip("\ufeff").replace("\t", ",").split("\n")[0].strip().split(",")
+    column = next(title for title in header if title in {"phrase", "Text", "ngram"})
+    notice = f"{name}: the first line is a header; the texts are those of {column}\n"
+    assert notice in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        pytest.param("p.txt", "phrase\nthe\n", id="not a table"),
+        pytest.param("p.csv", "a phrase\nthe\n", id="a longer text"),
+        pytest.param("p.csv", 'say "phrase"\nthe\n', id="quotes within"),
+    ],
+)
+def test_a_first_line_that_names_no_column_is_a_text(name: str, content: str) -> None:
+    Path(name).write_text(content)
+    assert [row["query"] for row in rows_of("-f", name)] == content.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        pytest.param("phrase\nstep, by\n", "p.csv:2: 2 cells, but the header has 1; ", id="cells"),
+        pytest.param('phrase\n"a" b\n', "p.csv:2: not a row of a table: ", id="quotes"),
+        pytest.param("text,pattern\na,b\n", "phrases: text, pattern; keep one", id="two columns"),
+        pytest.param("phrase\n", "p.csv: contains no text", id="only a header"),
+        pytest.param(
+            "index,pattern,query,occurrences\ni,a,a,1\n", "p.csv: rows of counts, not", id="counts"
+        ),
+    ],
+)
+def test_a_table_whose_texts_are_not_certain_is_refused(content: str, problem: str) -> None:
+    Path("p.csv").write_text(content)
+    ended = invoke("count", "-f", "p.csv", "--index", SCAN)
+    assert (ended.code, ended.stdout) == (2, "")
+    assert problem in ended.stderr

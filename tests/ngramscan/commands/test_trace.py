@@ -294,3 +294,37 @@ def test_words_in_another_form_of_unicode_are_said(
         " trace the texts in that form as well"
     )
     assert (ran.code, said in ran.stderr) == (0, True), ran.stderr
+
+
+def test_a_text_that_is_no_file_is_traced_itself(here: Path) -> None:
+    text = f"Well, {COPIED[4:60]}!"
+    Path("essay.txt").write_text(text)
+    options = ["--index", "scan:corpus.jsonl", "-q"]
+    of_file = invoke("trace", "essay.txt", "--plain", *options)
+    typed = invoke("trace", text, *options)
+    assert (typed.code, typed.stderr) == (0, "")
+    assert typed.stdout == of_file.stdout.replace("essay.txt", "text 1")
+    rows = [
+        invoke("trace", *given, *options, "--format", "csv").rows
+        for given in (("essay.txt", "--plain"), (text,))
+    ]
+    coverages = [[row["coverage"] for row in each] for each in rows]
+    assert coverages[0] == coverages[1]
+    assert float(coverages[1][0]) > 0
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        pytest.param(["my outputs/"], "my outputs: no such file", id="the name of a folder"),
+        pytest.param(["my essay.txt"], "my essay.txt: no such file", id="the name of a file"),
+        pytest.param(
+            ["a text of words", "outputs"], "a text to trace is given without files", id="both"
+        ),
+    ],
+)
+def test_what_may_be_a_file_is_not_traced_as_a_text(given: list[str], problem: str) -> None:
+    ended = invoke("trace", *given, "--index", "scan:corpus.jsonl")
+    assert (ended.code, ended.stdout) == (2, "")
+    assert problem in ended.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,6 +85,40 @@ def test_a_file_without_a_format_is_refused(
 ) -> None:
     with pytest.raises(InputError, match=r"no file format named; expected \.csv, \.jsonl, "):
         choose_target(format_name, tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("rows.tsv", "tsv"), ("rows.md", "markdown"), ("ROWS.MD", "markdown"), ("rows.tex", "latex")],
+)
+def test_a_suffix_names_formats_of_another_name_too(
+    tmp_path: Path, name: str, expected: str
+) -> None:
+    assert choose_target(None, tmp_path / name) == Target(expected, tmp_path / name)
+
+
+def test_a_spreadsheet_leads_to_csv(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"\.xlsx is not written; spreadsheets open CSV: "):
+        choose_target(None, tmp_path / "x.xlsx")
+    with pytest.raises(InputError, match=r"x\.csv$"):
+        choose_target(None, tmp_path / "x.xlsx")
+
+
+def test_tabs_separate_what_commas_separate() -> None:
+    rows = [
+        Row("a\tb", 1, None, 0.5),
+        Row('say "x", y', 2, 3, None),
+        Row("two\nlines", 0, 0, 1e-9),
+        Row("\t=1+1", 0, 0, 0.0),
+    ]
+    text = to_text(rows, Row, "tsv")
+    read_rows = list(csv.reader(io.StringIO(text, newline=""), delimiter="\t", strict=True))
+    plain_text = to_text(rows, Row, "csv")
+    assert read_rows == list(csv.reader(io.StringIO(plain_text, newline=""), strict=True))
+    assert [row[0] for row in read_rows[1:]] == [row.name for row in rows]
+    safe_text = to_text(rows, Row, "tsv", is_csv_safe=True)
+    safe_rows = list(csv.reader(io.StringIO(safe_text, newline=""), delimiter="\t", strict=True))
+    assert safe_rows[-1][0] == "'\t=1+1"
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,38 @@ def test_aliases_of_commands_stand_for_commands_and_hide_none(typed: str) -> Non
 
 
 @pytest.mark.parametrize("package", PACKAGES)
+def test_phrases_stand_for_commands(package: str) -> None:
+    synonyms = TABLES[package]
+    for meant in synonyms.phrase_aliases.values():
+        assert " ".join((package, *meant)) in flags_of_commands(package)
+    assert not {*synonyms.phrase_aliases} & {*synonyms.phrase_cures}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_flags_for_arguments_stand_for_arguments(package: str) -> None:
+    names = {
+        parameter.name
+        for command in commands_of(MAINS[package])
+        for parameter in command.params
+        if isinstance(parameter, click.Argument)
+    }
+    for meant in TABLES[package].argument_aliases.values():
+        assert {*meant} <= names
+
+
+def commands_of(group: Commands) -> Iterator[click.Command]:
+    """Yield the commands of a group and of the groups in it."""
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command
+        if isinstance(command, Commands):
+            yield from commands_of(command)
+        else:
+            yield command
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_aliases_of_options_stand_for_options(package: str) -> None:
     flags = frozenset[str]().union(*flags_of_commands(package).values())
     missing = {
@@ -107,7 +139,7 @@ def cures_in(typed: str) -> Iterator[tuple[str, str]]:
     synonyms: Synonyms = TABLES[typed]
     for cures in synonyms.option_cures.values():
         yield from cures.items()
-    for cure in synonyms.command_cures.values():
+    for cure in (*synonyms.command_cures.values(), *synonyms.phrase_cures.values()):
         yield ALWAYS, cure
 
 
@@ -197,6 +229,21 @@ def test_no_synonym_ends_as_an_unknown_option(
         ("evalcore run --top-p 0.9", "use --param top_p=0.9"),
         ("evalcore mcnemar x", "`evalcore compare SCORES` has McNemar's test"),
         ("evalcore count x", "count: no such command; `ngramscan count`"),
+        ("evalcore logs list runs", "logs list: no such command; `evalcore logs FOLDER` has the"),
+        (
+            "evalcore log dump runs",
+            "log dump: no such command; `evalcore logs FILE --format jsonl`",
+        ),
+        ("ngramscan count x -io -e y", "-o -e: -e is an option; -o FILE writes the rows"),
+        ("ngramscan count x -o c.xlsx", "-o c.xlsx: .xlsx is not written; spreadsheets open CSV: "),
+        ("ngramscan count x --desc", "--desc: requires --sort COLUMN"),
+        ("ngramscan count x --sort -freq --desc", "--desc: not allowed with --sort -freq, which"),
+        ("ngramscan count x --sort freq:asc --desc", "--desc: not allowed with --sort freq:asc"),
+        ("ngramscan count x --sort freq --desc --asc", "--desc: not allowed with --asc"),
+        ("evalcore compare x --baseline a --control b", "--control: not allowed with --baseline"),
+        ("evalcore compare x --control a --ref b", "--ref: not allowed with --control, which is"),
+        ("evalcore compare x -o a.csv --out b.csv", "--out: not allowed with --output, which is"),
+        ("ngramscan contexts x -n 3 --limit 4", "--limit: not allowed with -n, which is the same"),
     ],
 )
 def test_a_guess_is_answered_in_one_line_with_what_to_type(line: str, expected: str) -> None:
@@ -438,3 +485,98 @@ def test_questions_without_their_option_are_the_data_of_a_run() -> None:
 def test_an_index_under_another_name_leads_to_its_spec(spec: str, cure: str) -> None:
     ended = invoke("count", "by step", "--index", spec, "--dry-run", package="ngramscan")
     assert (ended.code, ended.stderr) == (2, f"Error: --index {spec}: {cure}\n")
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        pytest.param("--sort freq --desc", "--sort -occurrences", id="descending"),
+        pytest.param("--sort count --reverse", "--sort -occurrences", id="turned around"),
+        pytest.param("--order-by count --ascending", "--sort occurrences", id="ascending"),
+        pytest.param("--format ndjson", "--format jsonl", id="another name of a format"),
+        pytest.param("--format md", "--format markdown", id="a short name of a format"),
+        pytest.param("--id-field id", "", id="a field that counts do not need"),
+        pytest.param("--regex -U", "--regex", id="expressions may match several lines"),
+    ],
+)
+def test_options_of_other_tools_do_what_is_meant(typed: str, meant: str) -> None:
+    arguments = ["count", "-eby step", "-estep", "-eStep", "second.jsonl"]
+    ended = invoke(*arguments, *typed.split(), package="ngramscan")
+    expected = invoke(*arguments, *meant.split(), package="ngramscan")
+    assert (ended.code, expected.code) == (0, 0)
+    assert without_times(ended.stdout) == without_times(expected.stdout)
+
+
+def without_times(text: str) -> str:
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.+Z]+", "TIME", text)
+
+
+@pytest.mark.usefixtures("corpora")
+def test_expressions_match_across_lines_as_the_flag_for_it_asks() -> None:
+    Path("lines.jsonl").write_text(json.dumps({"text": "step\nby step"}) + "\n")
+    counts = counts_of("-e", r"step\s+by", "--regex", "-U", "lines.jsonl")
+    assert [*counts.values()] == [len(re.findall(r"step\s+by", "step\nby step"))] == [1]
+
+
+@pytest.mark.usefixtures("corpora")
+@pytest.mark.parametrize("flag", ["--data_dir", "--data-dir", "--corpus", "--input"])
+def test_a_flag_may_stand_before_the_argument(flag: str) -> None:
+    ended = invoke("index", "build", "-o", "built", flag, "first.jsonl", package="ngramscan")
+    assert ended.code == 0, ended.stderr
+    counted = counts_of("by step", "--index", "fm9:built")
+    assert [*counted.values()] == [*expected_counts("by step", "first.jsonl").values()]
+    both = invoke(
+        "index", "build", "second.jsonl", "-o", "b", flag, "first.jsonl", package="ngramscan"
+    )
+    assert both.code == 2
+
+
+@pytest.mark.usefixtures("corpora")
+def test_the_same_option_twice_is_still_the_last_one() -> None:
+    ended = invoke("count", "by step", "first.jsonl", "--format", "csv", "--format", "json")
+    assert json.loads(ended.stdout)
+
+
+def test_several_words_of_another_tool_name_a_command() -> None:
+    ended = invoke("ls", "tasks", "--format", "csv", package="evalcore")
+    assert ended == invoke("datasets", "list", "--format", "csv", package="evalcore")
+    assert ended.code == 0
+
+
+def test_a_folder_of_logs_may_have_the_name_of_a_command_of_another_tool(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("list").mkdir()
+    ended = invoke("logs", "list", package="evalcore")
+    assert "no such command" not in ended.stderr
+
+
+def test_the_name_of_a_benchmark_is_the_one_to_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    options = ["--model", "m", "--method", "cot", "--dry-run"]
+    ended = invoke("run", "financemath", *options, package="evalcore")
+    assert ended == invoke("run", "--dataset", "financemath", *options, package="evalcore")
+    other = invoke("run", "gsm8k", *options, package="evalcore")
+    assert (other.code, other.stdout) == (2, "")
+    assert "if it has the questions: --data gsm8k; benchmarks by name: aicrypto, " in other.stderr
+
+
+@pytest.mark.usefixtures("corpora")
+def test_a_file_after_the_outputs_has_the_questions() -> None:
+    Path("q.jsonl").write_text('{"id": 1, "question": "What is 6 x 7?", "answer": "42"}\n')
+    outputs = Path("outputs", "q", "m", "cot.jsonl")
+    outputs.parent.mkdir(parents=True)
+    record = {"dataset": "q", "model": "m", "method": "cot", "id": "1", "output": "It is 42."}
+    outputs.write_text(json.dumps(record) + "\n")
+    options = ["--rule", "numbers", "--format", "csv"]
+    plain = invoke("score", "outputs/q", "--data", "q.jsonl", *options, package="evalcore")
+    ended = invoke("score", "outputs/q", "q.jsonl", *options, package="evalcore")
+    assert (plain.code, ended.code) == (0, 0), plain.stderr + ended.stderr
+    assert ended.stdout == plain.stdout
+    assert "the questions are those of --data q.jsonl\n" in ended.stderr
+    by_alias = ["score", "outputs/q", "q.jsonl", "--rule", "exact_match", "--format", "csv"]
+    assert {row["rule"] for row in invoke(*by_alias, package="evalcore").rows} == {"exact"}
