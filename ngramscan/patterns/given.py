@@ -132,7 +132,7 @@ _SEPARATORS = {
     ".csv": ",",
     ".tsv": "\t",
 }
-"""What separates the cells of tables, by the suffixes of their files."""
+"""The sign between the cells of tables, by the suffixes of their files."""
 _COLUMNS_OF_PHRASES = frozenset(
     {"ngram", "ngrams", "pattern", "patterns", "phrase", "phrases", "query", "text", "texts"}
 )
@@ -142,7 +142,7 @@ _COLUMNS_OF_PHRASES = frozenset(
 def _phrases_of_table(
     content: str, where: str, separator: str, on_notice: Callable[[str], object]
 ) -> list[tuple[int, str]] | None:
-    """Return the phrases of a table, with their lines; None: its first line is no header."""
+    """Return the phrases of a table, with their lines; None if its first line is not a header."""
     rows = csv.reader(io.StringIO(content, newline=""), delimiter=separator, strict=True)
     try:
         header = next(rows, [])

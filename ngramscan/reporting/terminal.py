@@ -208,7 +208,7 @@ class Commands(click.Group):
 
 
 def _begins_with(arguments: Sequence[str], words: Sequence[str]) -> bool:
-    """Tell whether arguments begin with some words, and the later ones are no files."""
+    """Tell whether arguments begin with these words, and the later ones are no files."""
     is_begun = [*arguments[: len(words)]] == [*words]
     return is_begun and not any(os.path.exists(word) for word in words[1:])
 
@@ -271,9 +271,10 @@ class Command(click.Command):
             return
         flag, column = order_flags[0], ctx.params.get("sort")
         if not column:
-            raise InputError(flag, "requires --sort COLUMN")
+            raise InputError(flag, "requires " + OptionUse("sort", placeholder="COLUMN"))
         if has_direction(column):
-            raise InputError(flag, f"not allowed with --sort {column}, which has an order")
+            sorted_so = OptionUse("sort", column)
+            raise InputError(flag, "not allowed with " + sorted_so + ", which has an order")
         if len(order_flags) > 1:
             raise InputError(flag, f"not allowed with {order_flags[1]}")
         if flag in DESCENDING_FLAGS:
@@ -283,7 +284,8 @@ class Command(click.Command):
         """Raise an InputError where `-o` took an option for its file, as after `-io` of grep."""
         output = str(ctx.params.get("output") or "")
         if self._option_of(output) and not os.path.exists(output):
-            problem = f"{output} is an option; -o FILE writes the rows, without it they are printed"
+            writes_rows = OptionUse("output", placeholder="FILE") + " writes the rows"
+            problem = f"{output} is an option; " + writes_rows + ", without it they are printed"
             raise InputError(OptionUse("output", output), problem)
 
     def _sole_argument(self) -> click.Argument | None:
