@@ -208,7 +208,7 @@ class Commands(click.Group):
 
 
 def _begins_with(arguments: Sequence[str], words: Sequence[str]) -> bool:
-    """Tell whether arguments begin with these words, and the later ones are no files."""
+    """Tell whether these words come first, and the later ones are not names of files."""
     is_begun = [*arguments[: len(words)]] == [*words]
     return is_begun and not any(os.path.exists(word) for word in words[1:])
 
