@@ -22,7 +22,13 @@ from ngramscan.indexes.base import (
     Window,
     requests_at,
 )
-from ngramscan.indexes.fm9 import Fm9Index, LocalFm9Index
+from ngramscan.indexes.fm9 import (
+    Fm9Index,
+    FollowsRule,
+    LocalFm9Index,
+    RuledFm9Index,
+    RuledInPlaceFm9Index,
+)
 from ngramscan.indexes.http.index import ApiIndex
 from ngramscan.indexes.in_place import InPlaceIndex
 from ngramscan.indexes.scan.index import ScanIndex
@@ -44,6 +50,9 @@ INDEXES: dict[type[Index], set[type]] = {
     ScanIndex: {ReadsDocuments, CountsBySource, ShowsExcerpts},
     Fm9Index: set(),
     LocalFm9Index: {Locates, ReadsMetadata, MatchesSuffixes},
+    FollowsRule: set(),
+    RuledFm9Index: {Locates, ReadsMetadata, MatchesSuffixes},
+    RuledInPlaceFm9Index: set(),
     InPlaceIndex: {FindsSpans},
     ApiIndex: set(),
     TokenFolderIndex: {Locates, MatchesTokens, ReadsMetadata},
