@@ -775,8 +775,11 @@ def _show(
         unordered_rows = list(rows)
         places = ordered_places(unordered_rows, sort)
         rows, print_table = [unordered_rows[place] for place in places], None
+        # Where the table of a paper has other rows, its column can't be sorted by: all are shown.
         if paper_rows is not None and len(paper_rows) == len(unordered_rows):
             paper_rows = [paper_rows[place] for place in places]
+        else:
+            paper_rows = None
     if target.format in FOR_READERS and result.for_paper and paper_rows is not None:
         rows, row_type = paper_rows, result.for_paper[1]
     if not result.is_silent or (is_asked and (rows := list(rows))):
