@@ -115,9 +115,7 @@ SYNONYMS = Synonyms(
         "--paired": Satisfied("--pair-by"),
         "--two-sided": Satisfied("--pair-by"),
         "--log-samples": Satisfied("--replay"),
-        "--log_samples": Satisfied("--replay"),
         "--apply-chat-template": Satisfied("--replay"),
-        "--apply_chat_template": Satisfied("--replay"),
     },
     option_cures={
         **OPTION_CURES,
@@ -160,24 +158,16 @@ SYNONYMS = Synonyms(
         "--system-prompt": {"--prompts": "write it into a method of --prompts FILE.yaml"},
         "--system": {"--prompts": "write it into a method of --prompts FILE.yaml"},
         "--num-fewshot": {"--prompts": "write the examples into a method of --prompts FILE.yaml"},
-        "--num_fewshot": {"--prompts": "write the examples into a method of --prompts FILE.yaml"},
         "--fewshot": {"--prompts": "write the examples into a method of --prompts FILE.yaml"},
         "--apply-chat-template": {
             "--base-url": "leave it out: requests are chat completions, the server has the template"
         },
-        "--apply_chat_template": {
-            "--base-url": "leave it out: requests are chat completions, the server has the template"
-        },
         "--batch-size": {"--concurrency": "use --concurrency {value}; the server makes batches"},
-        "--batch_size": {"--concurrency": "use --concurrency {value}; the server makes batches"},
         "--model-args": {"--param": "use --base-url URL, and --param KEY=VALUE for each request"},
-        "--model_args": {"--param": "use --base-url URL, and --param KEY=VALUE for each request"},
         "--gen-kwargs": {"--param": "use --param KEY=VALUE"},
-        "--gen_kwargs": {"--param": "use --param KEY=VALUE"},
         "-M": {"--param": "use --base-url URL, and --param KEY=VALUE for each request"},
         "-T": {"--temperature": "use --temperature {value}"},
         "--top-p": {"--param": "use --param top_p={value}"},
-        "--top_p": {"--param": "use --param top_p={value}"},
         "--seed": {"--param": "use --param seed={value}"},
         "--stop": {"--param": "use --param 'stop=[\"TEXT\"]'"},
         "--reasoning-effort": {"--param": "use --param reasoning_effort={value}"},
@@ -187,7 +177,6 @@ SYNONYMS = Synonyms(
         "--provider": {"--base-url": "use --base-url URL of an OpenAI-compatible endpoint"},
         "--device": {"--base-url": "models run behind --base-url URL, such as vLLM's"},
         "--log-samples": {"--output": "leave it out: every answer is kept"},
-        "--log_samples": {"--output": "leave it out: every answer is kept"},
         "--split": {"--data": "give the file of the split with --data FILE"},
         "--shuffle": {"--limit": "problems are asked in their order; --limit N asks the first"},
         "--sample-id": {"--data": "write the problems that you want into a file for --data FILE"},

@@ -101,7 +101,6 @@ SYNONYMS = Synonyms(
         "-U": Satisfied("--regex"),
         "--multiline": Satisfied("--regex"),
         "--id-field": Satisfied("--count-anyway", takes_value=True),
-        "--id_field": Satisfied("--count-anyway", takes_value=True),
         "-c": Satisfied("--totals"),
         "--count": Satisfied("--totals"),
         "-r": Satisfied("--index"),

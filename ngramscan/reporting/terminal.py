@@ -355,7 +355,8 @@ class Command(click.Command):
         name = index.name or ""
         is_named = ctx.get_parameter_source(name) is not ParameterSource.DEFAULT
         named_corpora = _members(ctx.params[name]) if is_named else ()
-        ctx.params[name] = index.type_cast_value(ctx, (*named_corpora, *map(str, corpora)))
+        all_corpora = [*named_corpora, *corpora]
+        ctx.params[name] = index.type_cast_value(ctx, tuple(all_corpora))
         ctx.set_parameter_source(name, ParameterSource.COMMANDLINE)
 
     def _option_of(self, flag: str) -> click.Option | None:
@@ -406,7 +407,9 @@ class Command(click.Command):
         """Yield options that no help lists: of no effect, for an order, or for the argument."""
         for flag, satisfied in synonyms.satisfied_options.items():
             if satisfied.where in options and flag not in options:
-                yield click.Option([flag, _taken(flag)], is_flag=not satisfied.takes_value)
+                spellings = dict.fromkeys([flag, with_underscores(flag)])
+                is_flag = not satisfied.takes_value
+                yield click.Option([*spellings, _taken(flag)], is_flag=is_flag)
         for flag in _ORDER_FLAGS:
             if "--sort" in options and flag not in options:
                 yield click.Option([flag, _taken(flag)], is_flag=True)
@@ -423,7 +426,8 @@ class Command(click.Command):
         for flag, names in synonyms.argument_aliases.items():
             if argument.name in names:
                 flags.append(flag)
-        return {*flags, *map(with_underscores, flags)}
+        spellings = [with_underscores(flag) for flag in flags]
+        return {*flags, *spellings}
 
     def make_context(
         self,
@@ -523,7 +527,7 @@ def _cure_of_option(ctx: click.Context, guess: str, typed: Sequence[str]) -> str
     """Return what to type instead of an unknown option; empty: nothing is known of it."""
     flags = frozenset(flag for option in ctx.command.get_params(ctx) for flag in option.opts)
     synonyms, value = _synonyms(ctx), _typed_value(guess, typed)
-    guess = guess if guess in synonyms.option_cures else with_hyphens(guess)
+    guess = with_hyphens(guess)
     if cure := cure_of_option(synonyms.option_cures, guess, flags, value):
         return cure
     aliases = synonyms.option_aliases.get(guess, ())

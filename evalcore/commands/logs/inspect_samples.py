@@ -100,8 +100,9 @@ class InspectSample(InspectSampleKey):
             references = sorted(map(_identity_of, self.choices))
         else:
             targets = self.target if isinstance(self.target, list) else [self.target]
-            references = [*map(_identity_of, targets)]
-        return hash_document(*problem, *map(self.with_attachments, references))
+            references = [_identity_of(target) for target in targets]
+        full_references = [self.with_attachments(reference) for reference in references]
+        return hash_document(*problem, *full_references)
 
     def with_attachments(self, text: str) -> str:
         """Return a text with what it refers to in its place."""

@@ -48,8 +48,8 @@ def compared(rows: list[ScoreRow], **options: Any) -> SimpleNamespace:
         rows=found,
         averages=averages,
         heading=said.heading,
-        notices=[*map(str, said.notices)],
-        failures=[*map(str, said.failures)],
+        notices=[str(notice) for notice in said.notices],
+        failures=[str(failure) for failure in said.failures],
     )
 
 

@@ -16,17 +16,7 @@ from ngramscan.matching.rules import MatchRule
 from ngramscan.progress import Progress
 from tests.support import match_oracle
 from tests.support.fm9_shards import write_shard
-
-RULES = [
-    MatchRule(whole_words=whole_words, any_space=any_space, ignore_case=ignore_case)
-    for whole_words in (False, True)
-    for any_space in (False, True)
-    for ignore_case in (False, True)
-    if whole_words or any_space or ignore_case
-]
-# Words and other characters of each length in UTF-8, marks, and white space that shares bytes.
-CHARACTERS = "aAb1_ \n\u00a0\u2003.é\u0301中“😀\U00010400"
-PHRASES = ["a b", "a ", " a", "A", "a\n b", "ab", "é", ".a", "“"]
+from tests.support.rule_cases import CHARACTERS, PHRASES, RULES
 
 
 def written(folder: Path, texts: list[str]) -> Path:
