@@ -48,6 +48,9 @@ ROW_TYPES = (
     RowType(
         "ngramscan", "contaminate --effects", "prevalence/contamination/effects.py", "EffectRow"
     ),
+    RowType(
+        "ngramscan", "contaminate --evidence", "prevalence/contamination/evidence.py", "EvidenceRow"
+    ),
     RowType("ngramscan", "trace", "prevalence/trace.py", "TraceRow"),
     RowType("ngramscan", "trace --spans", "prevalence/trace.py", "SpanRow"),
     RowType("ngramscan", "trace --curve", "prevalence/trace_methods.py", "CurveRow"),

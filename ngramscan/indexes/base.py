@@ -266,6 +266,49 @@ class FoundMatches:
     """The words of each part, [start, stop), in the order of the text."""
 
 
+@dataclass(frozen=True, slots=True)
+class SoughtTexts:
+    """Texts whose copies are looked for, as words."""
+
+    texts: Sequence[Sequence[str]]
+    """The words of each text, normalized as `matching.normalized(text, "words")` does."""
+    as_written: Sequence[Sequence[str]]
+    """The part of each text that each of its windows was made from, as it was given."""
+    width: int
+    """Words of a window. A text has a window from each word on; a shorter text is one window."""
+    least_share: float
+    """The least share of the windows of a text that a passage has."""
+    context: int
+    """Characters, at least, on each side of a passage that are returned with it."""
+    most: int
+    """Passages, at most, of each text: those with the most windows; others are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A part of one document that has some of the windows of a text, with its context."""
+
+    text_number: int
+    """The number of the text."""
+    document: str
+    """Identifies the document within the index."""
+    text: str
+    """As it is in the document."""
+    metadata: str
+    """A JSON object, or empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassages:
+    """Counts of the windows of some texts, and the passages that have most of them."""
+
+    occurrences: list[list[int | None]]
+    """How often each window of each text occurs in the index; None: not known."""
+    passages: list[Passage]
+    errors: list[NgramscanError] = field(default_factory=list)
+    """Why counts or passages are missing."""
+
+
 class Index(Protocol):
     """A searchable corpus; it numbers the occurrences of a query, so that some can be drawn.
 
@@ -362,6 +405,18 @@ class ShowsExcerpts(Protocol):
         """Return parts of documents for texts, and start and end of each of their windows.
 
         All that a text and a document share, if windows that touch cover it, is in one of them.
+        """
+
+
+@runtime_checkable
+class FindsPassages(Protocol):
+    """An index that finds the passages of its documents that share windows with texts, at once."""
+
+    def passages(self, sought: SoughtTexts) -> FoundPassages:
+        """Count the windows of texts as normalized words, and return the passages with them.
+
+        A passage is the span of a document, of at most `matching.word_windows.longest_passage`
+        words, with the most different windows of a text; the first of these.
         """
 
 

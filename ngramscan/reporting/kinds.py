@@ -20,6 +20,7 @@ ROW_TYPES = (
     "ngramscan.prevalence.contamination.contaminate.EntryRow",
     "ngramscan.prevalence.contamination.shares.ShareRow",
     "ngramscan.prevalence.contamination.effects.EffectRow",
+    "ngramscan.prevalence.contamination.evidence.EvidenceRow",
     "ngramscan.prevalence.trace.TraceRow",
     "ngramscan.prevalence.trace_methods.CurveRow",
     "ngramscan.prevalence.trace_methods.DifferenceRow",

@@ -75,6 +75,17 @@ class EntryRow:
     or the entry is clean."""
     occurrences_seen: int | None = None
     """Occurrences of the rarest window around which the answer was looked for; None: none."""
+    score: Share | None = None
+    """By the rule `copied`: the share of the rare windows, weighed by their rarity, that the best
+    document has; None: another rule, or no document has enough windows."""
+    covered: Share | None = None
+    """The share of the words of the entry that windows in this document cover."""
+    document: str | None = None
+    """The document that has most of the entry; None: as of `score`, and in the union."""
+    source: str | None = None
+    """The source of this document, as its metadata name it."""
+    changed: str | None = None
+    """Numbers that are others in this document: `49 → 50, 3 → 4`; None: none."""
 
 
 @dataclass(frozen=True, slots=True)

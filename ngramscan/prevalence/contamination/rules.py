@@ -28,7 +28,15 @@ from ngramscan.messages import OptionUse
 WindowUnit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
 Short = Literal["whole", "skip"]
-EntryClass = Literal["clean", "suspicious", "dirty"]
+EntryClass = Literal["clean", "suspicious", "dirty", "shared", "variant", "copied"]
+"""By the published rules an entry is clean, suspicious or dirty; by `copied` it is clean, shared, a
+variant or copied."""
+CONTAMINATED: tuple[EntryClass, ...] = ("dirty", "copied")
+"""The classes of entries that a corpus contains, by any rule."""
+PARTLY: tuple[EntryClass, ...] = ("suspicious", "shared", "variant")
+"""The classes between clean and contaminated."""
+COPIED = "copied"
+"""The rule, and its class, of entries that were copied into a document."""
 
 
 class TextWindow(NamedTuple):
@@ -65,6 +73,18 @@ class Rule:
     """A text shorter than a window: it is one window, or it has none."""
     strip: bool = True
     """Leave out white space at both ends of the text first."""
+
+    @property
+    def weighs(self) -> bool:
+        """Whether windows are weighed by their rarity, and looked for together in one document."""
+        return self.name == COPIED
+
+    @property
+    def classes(self) -> tuple[EntryClass, ...]:
+        """The classes of entries by this rule, from clean to contaminated."""
+        if self.weighs:
+            return ("clean", "shared", "variant", "copied")
+        return ("clean", "suspicious", "dirty")
 
     @property
     def described(self) -> str:
@@ -124,6 +144,7 @@ _SEARCHED = {"alphanumeric": "letters and digits alone", "words": "words in lowe
 _RULES = {
     rule.name: rule
     for rule in (
+        Rule(COPIED, "words", 4, normalization="words"),
         Rule("mini", "characters", 50, suspicious_from="0.2", dirty_from="0.8"),
         Rule("gpt4", "characters", 50, draws=3),
         Rule("gpt4-stripped", "characters", 50, normalization="alphanumeric", draws=3),
