@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -15,7 +16,7 @@ from ngramscan.commands.shared import (
     refuse_kinds,
 )
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index
+from ngramscan.indexes.base import FindsPassages, Index, Locates
 from ngramscan.indexes.kinds import OF_TOKENS
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import MATCH_OPTIONS
@@ -28,12 +29,15 @@ from ngramscan.prevalence.contamination.benchmark_entries import (
     read_entries,
 )
 from ngramscan.prevalence.contamination.contaminate import (
+    ContaminateResult,
     Entry,
     EntryForm,
     EntryRow,
     run_contaminate,
 )
-from ngramscan.prevalence.contamination.rules import Short, Tail, make_rule
+from ngramscan.prevalence.contamination.copied_entries import explain_found, run_copied
+from ngramscan.prevalence.contamination.evidence import EvidenceRow
+from ngramscan.prevalence.contamination.rules import COPIED, Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination.shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.failures import describe_lost
@@ -50,6 +54,9 @@ if TYPE_CHECKING:
 
 CONTEXT = 400
 """Characters on each side of the evidence, as the authors of infini-gram-mini looked at."""
+_LOWER_BOUNDS = "its counts are lower bounds, so an entry that is in it could look clean"
+Lost = tuple[NgramscanError, str]
+"""Why something is missing, and in which index."""
 
 
 @command
@@ -61,7 +68,7 @@ def contaminate(
     id_field: Annotated[str | None, Option(metavar="COLUMN")] = None,
     answer_field: Annotated[str | None, Option(metavar="COLUMN")] = None,
     answer_within: Annotated[int | None, Option(metavar="CHARACTERS", least=1)] = None,
-    rule: Annotated[str, Option(metavar="NAME")] = "mini",
+    rule: Annotated[str, Option(metavar="NAME")] = COPIED,
     window: Annotated[int | None, Option(least=1)] = None,
     window_unit: Literal["characters", "bytes"] | None = None,
     tail: Tail | None = None,
@@ -74,6 +81,7 @@ def contaminate(
     score_rule: Annotated[str | None, Option(metavar="NAME")] = None,
     effects: RowsFile = None,
     contexts: RowsFile = None,
+    evidence: RowsFile = None,
     figure: NewFile = None,
     level: Level = 0.95,
     show_all: ShowAll = False,
@@ -83,8 +91,9 @@ def contaminate(
     """Find the entries of a benchmark that are in corpora, and whether models do better on them.
 
     BENCHMARK is a table with one entry per row: .jsonl, .json, .csv or .parquet, also compressed; -
-    is standard input. Windows of each entry are looked for, and the share of them that occurs makes
-    it clean, suspicious or dirty. docs/contaminate.md has the rules.
+    is standard input. An entry is copied if a document has most of its rare words in a row, a
+    variant if that has other numbers, and shared if its text is common. docs/contaminate.md has the
+    rules, also those that others published.
 
     Parameters
     ----------
@@ -96,14 +105,13 @@ def contaminate(
     id_field : str, optional
         Column of the ids. By default the column id, or without one the number of the row.
     answer_field : str, optional
-        Column of the answers: look for them near the questions that were found, and tell dirty
-        entries with their answer from the question alone. Needs a rule that searches texts as they
-        are (mini, gpt4), and an index that shows them (hosted, fm9:, files that are read).
+        Column of the answers: look for them near the questions that were found, and tell
+        contaminated entries with their answer from the question alone.
     answer_within : int, optional
         How near: characters before and after the question. By default 200.
     rule : str
-        How windows are taken and judged: mini, gpt4, gpt4-stripped, gpt3, palm, or ngram-N for N
-        words. All but the first two need corpora that are read (scan:, python).
+        How windows are taken and judged: copied, or as published mini, gpt4, gpt4-stripped, gpt3,
+        palm, or ngram-N for N words. The last four need corpora that are read (scan:, python).
     window : int, optional
         Length of a window, in place of the rule's.
     window_unit : str, optional
@@ -121,17 +129,20 @@ def contaminate(
     stop_when_decided : bool
         Ask about an entry only until its class is known; the share of its windows is then unknown.
     shares : str or Path, optional
-        Write the shares of clean, suspicious and dirty entries, and the share of dirty ones by
-        threshold, to this file.
+        Write the share of each class of entries, and the share of contaminated ones by threshold,
+        to this file.
     scores : str, Path, DataFrame, or several of them
-        Rows of `evalcore score`: compare the accuracy on dirty and on clean entries.
+        Rows of `evalcore score`: compare the accuracy on contaminated and on clean entries.
     score_rule : str, optional
         Only scores by this rule of scoring.
     effects : str or Path, optional
         Write the accuracies and their differences to this file.
     contexts : str or Path, optional
         Write one occurrence of the rarest window of each entry that is not clean, with 400
-        characters on each side, to this file.
+        characters on each side, to this file. Requires another rule than copied.
+    evidence : str or Path, optional
+        Write each entry that is not clean by the rule copied, and the document that has most of it,
+        side by side to this file; `ngramscan report` shows them.
     figure : str or Path, optional
         Draw the shares of each corpus: .svg, .png or .pdf.
     level : float
@@ -159,11 +170,12 @@ def contaminate(
     $ ngramscan contaminate questions.jsonl --index scan:corpus.jsonl --rule gpt3 -o entries.csv
     $ ngramscan contaminate questions.jsonl --index python --shares shares.csv --figure shares.svg
     """
-    refuse_kinds(
-        index, OF_TOKENS, "its counts are lower bounds, so an entry that is in it could look clean"
-    )
     chosen = make_rule(rule, window, window_unit, tail, short, not no_strip)
-    asking_options = AskingOptions(**options, normalization=chosen.normalization)
+    if not chosen.weighs:
+        refuse_kinds(index, OF_TOKENS, _LOWER_BOUNDS)
+    _refuse_other_rule(chosen, contexts=contexts, stop_when_decided=stop_when_decided)
+    normalization = "" if chosen.weighs else chosen.normalization
+    asking_options = AskingOptions(**options, normalization=normalization)
     if answer_within and not answer_field:
         raise InputError(OptionUse("answer_within"), "requires " + OptionUse("answer_field"))
     benchmark_entries = read_entries(benchmark, field, id_field, answer_field)
@@ -178,22 +190,27 @@ def contaminate(
                 entries, chosen, asking_options.seed, indexes, windows_per_entry, CONTEXT
             )
             return Result(plan, PlanRow)
-        if contexts or answer_field:
-            _refuse_unseen(indexes, OptionUse("contexts" if contexts else "answer_field"))
-        result = run_contaminate(entries, chosen, indexes, asking_options.seed, stop_when_decided)
-        evidence, lost = (
-            _show_evidence(result.rows, indexes, asking_options.seed) if contexts else ([], [])
-        )
-        if answer_field:
-            near = answer_within or NEAR
-            result, unseen = find_answers(result, entries, indexes, near, asking_options.seed)
-            lost += unseen
+        within = (answer_within or NEAR) if answer_field else None
+        search = _Search(entries, chosen, indexes, asking_options.seed, within)
+        if chosen.weighs:
+            found = search.judge()
+        else:
+            found = search.look(
+                decides=stop_when_decided,
+                shows_contexts=contexts is not None,
+                shows_evidence=evidence is not None,
+            )
+    result = found.result
     drawn_with = asking_options.seed if len(entries) < len(benchmark_entries.entries) else None
     answers = ANSWERS if answer_field else ()
     summed = make_shares(
         result.rows, chosen, len(benchmark_entries.entries), drawn_with, level, answers
     )
-    files: list[Any] = [(shares, summed, ShareRow), (contexts, evidence, ContextRow)]
+    files: list[Any] = [
+        (shares, summed, ShareRow),
+        (contexts, found.contexts, ContextRow),
+        (evidence, result.evidence, EvidenceRow),
+    ]
     compared = []
     if given_scores:
         from ngramscan.prevalence.contamination.effects import EffectRow, make_effects  # slow
@@ -201,8 +218,9 @@ def contaminate(
         compared = make_effects(result.rows, given_scores, level, answers)
         files.append((effects, compared, EffectRow))
     notices += [*_describe_short(result.whole_entries), *_describe_forms(result.found_forms)]
+    notices += found.notices
     unknown = [(failure.error, failure.index) for failure in result.missing]
-    failures = [*describe_lost(unknown, "window"), *describe_lost(lost, "context")]
+    failures = [*describe_lost(unknown, "window"), *describe_lost(found.lost, "context")]
     is_screen = len(result.sizes) > 1 and not show_all
     show = tables.print_contaminate_screen if is_screen else tables.print_contaminate
     table = partial(show, result, summed, compared)
@@ -218,6 +236,77 @@ def contaminate(
         figure=(figure, summed),
         sizes=sizes,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The rows of entries, and the texts that show them."""
+
+    result: ContaminateResult
+    contexts: list[ContextRow]
+    lost: list[Lost]
+    notices: list[Text]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """The entries that are looked for, and where."""
+
+    entries: Sequence[Entry]
+    rule: Rule
+    indexes: Sequence[Index]
+    seed: int
+    within: int | None
+    """Characters around an entry in which its answer is looked for; None: it is not."""
+
+    def judge(self) -> _Found:
+        """Look for documents that have most of each entry."""
+        result, lost = run_copied(self.entries, self.rule, self.indexes, self.seed, self.within)
+        return _Found(result, [], lost, [])
+
+    def look(self, *, decides: bool, shows_contexts: bool, shows_evidence: bool) -> _Found:
+        """Look for the windows of a published rule, and say which of what it finds is common."""
+        by_windows = self.within is not None and not self.rule.normalization
+        if shows_contexts or by_windows:
+            option = OptionUse("contexts" if shows_contexts else "answer_field")
+            _refuse_unseen(self.indexes, option)
+        result = run_contaminate(self.entries, self.rule, self.indexes, self.seed, decides)
+        contexts, lost, notices = list[ContextRow](), list[Lost](), list[Text]()
+        if shows_contexts:
+            contexts, lost = _show_contexts(result.rows, self.indexes, self.seed)
+        if by_windows and self.within is not None:
+            result, unseen = find_answers(
+                result, self.entries, self.indexes, self.within, self.seed
+            )
+            lost += unseen
+        is_asked = shows_evidence or (self.within is not None and not by_windows)
+        local = [index for index in self.indexes if isinstance(index, FindsPassages | Locates)]
+        explained_in = self.indexes if is_asked else local
+        within = None if by_windows else self.within
+        try:
+            result, unexplained = explain_found(
+                result, self.entries, explained_in, self.seed, within
+            )
+            lost += unexplained
+        except InputError as error:
+            if is_asked:
+                raise
+            notices.append(f"{error}; so what is shared, not copied, is not told apart")
+        return _Found(result, contexts, lost, notices)
+
+
+def _refuse_other_rule(rule: Rule, contexts: str | Path | None, stop_when_decided: bool) -> None:
+    """Raise an InputError for an option that makes no sense with rule `copied`."""
+    if not rule.weighs:
+        return
+    if contexts:
+        cure = OptionUse("evidence", str(contexts)) + " shows the documents that it found"
+        raise InputError(OptionUse("contexts"), f"requires another rule than {rule.name}; " + cure)
+    if stop_when_decided:
+        problem = (
+            f"rule {rule.name} weighs all windows; choose another rule, or fewer entries with "
+        )
+        raise InputError(OptionUse("stop_when_decided"), problem + OptionUse("sample"))
 
 
 def _read_scores(
@@ -288,24 +377,20 @@ def _refuse_unseen(indexes: Sequence[Index], option: OptionUse) -> None:
         raise InputError(option, error.message) from error
 
 
-Lost = tuple[NgramscanError, str]
-"""Why something is missing, and in which index."""
-
-
-def _show_evidence(
+def _show_contexts(
     rows: Sequence[EntryRow], indexes: Sequence[Index], seed: int
 ) -> tuple[list[ContextRow], list[Lost]]:
     """Return one occurrence of the rarest window of each entry that is not clean."""
-    evidence, lost = list[ContextRow](), list[Lost]()
+    contexts, lost = list[ContextRow](), list[Lost]()
     for index in indexes:
         dirty = [row for row in rows if row.index == index.name and row.verdict != "clean"]
         if texts := list(dict.fromkeys(row.rarest for row in dirty if row.rarest)):
             contexts_of_texts, failed = run_contexts(texts, index, 1, CONTEXT, seed)
-            evidence += [row for windows in contexts_of_texts for row in windows.rows]
+            contexts += [row for windows in contexts_of_texts for row in windows.rows]
             lost += [(failure.error, failure.index) for failure in failed]
             lost += [
                 (failure.error, index.name)
                 for each in contexts_of_texts
                 for failure in each.failures
             ]
-    return evidence, lost
+    return contexts, lost

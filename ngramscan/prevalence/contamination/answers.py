@@ -94,10 +94,10 @@ def _is_near(entry: Entry, context: ContextRow, within: int) -> bool:
     rest = len(entry.text) - start - len(context.pattern)
     text_before = context.left[max(0, len(context.left) - start - within) :]
     area = f"{text_before}{context.match}{context.right[: rest + within]}"
-    return _whole_words(entry.answer, area) > _whole_words(entry.answer, entry.text)
+    return count_whole_words(entry.answer, area) > count_whole_words(entry.answer, entry.text)
 
 
-def _whole_words(answer: str, text: str) -> int:
+def count_whole_words(answer: str, text: str) -> int:
     """Count an answer as a whole word, in capital or small letters and with any white space."""
     sought, searched = (" ".join(each.split()).casefold() for each in (answer, text))
     occurrences, stop = 0, 0

@@ -11,6 +11,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, IndexSize, QueryCount, QueryFailure, ReadsDocuments
 from ngramscan.matching import normalized
 from ngramscan.matching.forms import NormalForm, other_forms
+from ngramscan.prevalence.contamination.evidence import EvidenceRow
 from ngramscan.prevalence.contamination.rules import EntryClass, Rule, TextWindow, windows_of
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.several_corpora import UNION
@@ -112,6 +113,8 @@ class ContaminateResult:
     """Entries that a rule without normalization calls clean for the form of their characters."""
     whole_entries: list[str] = field(default_factory=list)
     """Ids of the entries that are a single window as a whole."""
+    evidence: list[EvidenceRow] = field(default_factory=list)
+    """The best document of each entry that is not clean by the rule `copied`."""
 
 
 def run_contaminate(
@@ -173,7 +176,7 @@ def run_contaminate(
     described = rule.described + (f", seed {seed}" if rule.draws else "")
     for of_index in answers:
         result.rows.extend(
-            _row(entry, of_entry, of_index, rule=rule, described=described)
+            make_entry_row(entry, of_entry, of_index, rule=rule, described=described)
             for entry, of_entry in zip(entries, windows, strict=True)
         )
     return result
@@ -222,11 +225,11 @@ def queries_of_forms(entries: Sequence[Entry], rule: Rule, seed: int) -> list[st
     return list(_texts(windows))
 
 
-def _n_found(windows: Sequence[TextWindow], answers: _Answers) -> int:
+def _n_found(windows: Sequence[TextWindow], answers: Answers) -> int:
     return sum(bool(answers.occurrences.get(window.query)) for window in windows)
 
 
-def _may_be_clean(windows: Sequence[TextWindow], rule: Rule, answers: _Answers) -> bool:
+def _may_be_clean(windows: Sequence[TextWindow], rule: Rule, answers: Answers) -> bool:
     return _n_found(windows, answers) < rule.least(rule.suspicious_from, len(windows))
 
 
@@ -235,7 +238,7 @@ def _ask_for_forms(
     forms: Sequence[_Forms],
     rule: Rule,
     index: Index,
-    answers: _Answers,
+    answers: Answers,
 ) -> None:
     """Ask an index, where each string costs a request, for the forms of clean entries alone."""
     clean = (
@@ -253,7 +256,7 @@ def _found_forms(
     windows: Sequence[Sequence[TextWindow]],
     forms: Sequence[_Forms],
     rule: Rule,
-    answers: _Answers,
+    answers: Answers,
 ) -> Iterator[EntryForm]:
     """Yield the forms of clean entries that are not clean."""
     for entry, of_entry, of_forms in zip(entries, windows, forms, strict=True):
@@ -269,7 +272,7 @@ def _found_forms(
 
 
 @dataclass(slots=True)
-class _Answers:
+class Answers:
     """The answers of one index, or of all together, about the strings that it was asked for."""
 
     index: str
@@ -280,6 +283,7 @@ class _Answers:
     errors: dict[str, NgramscanError] = field(default_factory=dict)
 
     def add(self, stream: Iterator[QueryCount | QueryFailure], texts: Sequence[str]) -> None:
+        """Take note of the counts of some strings, and of those that have none."""
         counts, errors = collect_replies(stream, texts)
         self.errors |= errors
         for text, count in counts.items():
@@ -296,14 +300,14 @@ def _ask(
     indexes: Sequence[Index],
     decide: bool,
     of_forms: Sequence[str],
-) -> list[_Answers]:
+) -> list[Answers]:
     """Ask all indexes for windows; those that are read, for windows of other forms as well."""
     texts = list(_texts(chain.from_iterable(windows)))
     plans = []
     for index in indexes:
         is_read = isinstance(index, ReadsDocuments)
         why = "are not in the files that were read" if is_read else "were not queried"
-        answers = _Answers(index.name, why)
+        answers = Answers(index.name, why)
         in_rounds = decide and not is_read
         at_once = list(dict.fromkeys([*texts, *of_forms])) if is_read else texts
         rounds = _rounds(windows, rule, answers) if in_rounds else iter([at_once])
@@ -322,7 +326,7 @@ def _ask(
 
 
 def _rounds(
-    windows: Sequence[Sequence[TextWindow]], rule: Rule, answers: _Answers
+    windows: Sequence[Sequence[TextWindow]], rule: Rule, answers: Answers
 ) -> Iterator[list[str]]:
     """Yield the strings to ask for next until each entry is decided, or nothing of it is left."""
     undecided = [_Undecided(of_entry, rule) for of_entry in windows]
@@ -347,7 +351,7 @@ class _Undecided:
         self._left = [texts[number] for number in reversed(order)]
         self.taken: list[str] = []
 
-    def take(self, answers: _Answers) -> list[str]:
+    def take(self, answers: Answers) -> list[str]:
         """Return as few further strings as could decide the entry, after what is known by now."""
         for text in self.taken:
             self._add(text, answers)
@@ -359,7 +363,7 @@ class _Undecided:
                 covered += self._times[text]
         return self.taken
 
-    def _add(self, text: str, answers: _Answers) -> bool:
+    def _add(self, text: str, answers: Answers) -> bool:
         """Take note of the answer for a string; False: it was not asked for yet."""
         occurrences = answers.occurrences.get(text)
         if occurrences:
@@ -377,10 +381,10 @@ class _Undecided:
         )
 
 
-def _union(answers: Sequence[_Answers]) -> _Answers:
+def _union(answers: Sequence[Answers]) -> Answers:
     """Return 1 for strings that occur in any index, and 0 for strings absent from all of them."""
     texts = chain.from_iterable(of_index.occurrences for of_index in answers)
-    union = _Answers(UNION, "are unknown in an index and not found in another")
+    union = Answers(UNION, "are unknown in an index and not found in another")
     for text in dict.fromkeys(texts):
         in_each = [of_index.occurrences.get(text) for of_index in answers]
         if any(in_each):
@@ -393,9 +397,13 @@ def _union(answers: Sequence[_Answers]) -> _Answers:
 # Rows
 
 
-def _row(
-    entry: Entry, windows: Sequence[TextWindow], answers: _Answers, rule: Rule, described: str
+def make_entry_row(
+    entry: Entry, windows: Sequence[TextWindow], answers: Answers, rule: Rule, described: str
 ) -> EntryRow:
+    """Return how much of an entry occurs, by the occurrences of its windows.
+
+    `described` is the rule as the row records it.
+    """
     n, counts = len(windows), [answers.occurrences.get(window.query) for window in windows]
     n_asked, n_found = n - counts.count(None), sum(bool(count) for count in counts)
     most = n - n_asked + n_found
@@ -445,7 +453,7 @@ def is_one_window(entry: Entry, windows: Sequence[TextWindow], rule: Rule) -> bo
 def _notes(
     entry: Entry,
     windows: Sequence[TextWindow],
-    answers: _Answers,
+    answers: Answers,
     rule: Rule,
     verdict: EntryClass | None,
 ) -> Iterator[str]:

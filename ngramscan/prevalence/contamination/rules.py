@@ -1,5 +1,6 @@
 """Rules of contamination: which windows of a text are looked for, and what finding them means.
 
+* `copied` is ours: see `copies`.
 * `mini` is the rule of infini-gram-mini (Xu et al. 2025, arXiv:2506.12229, §4.1), with the
   thresholds of Llama 2 (Touvron et al. 2023, arXiv:2307.09288, A.6).
 * `gpt4` is the rule of GPT-4 (OpenAI 2023, arXiv:2303.08774, appendix C).
@@ -22,8 +23,10 @@ from typing import Literal, NamedTuple
 
 from ngramscan.errors import InputError, nearest
 from ngramscan.matching.normalization import Normalization, normalized_places
-from ngramscan.matching.words import chunk_starts, word_places
+from ngramscan.matching.placed_words import placed_words
+from ngramscan.matching.words import chunk_starts
 from ngramscan.messages import OptionUse
+from ngramscan.prevalence.contamination.thresholds import WINDOW_WORDS, described_thresholds
 
 WindowUnit = Literal["characters", "bytes", "words"]
 Tail = Literal["drop", "cut", "end"]
@@ -89,6 +92,9 @@ class Rule:
     @property
     def described(self) -> str:
         """The rule with all its choices, as rows record it."""
+        if self.weighs:
+            windows = f"{self.width} words from each word on"
+            return f"{self.name}: {windows}; {described_thresholds()}"
         is_drawn = self.draws is not None
         where = f"at {self.draws} random places" if is_drawn else "from each word on"
         choices = [] if is_drawn else [f"tail {self.tail}"]
@@ -144,7 +150,7 @@ _SEARCHED = {"alphanumeric": "letters and digits alone", "words": "words in lowe
 _RULES = {
     rule.name: rule
     for rule in (
-        Rule(COPIED, "words", 4, normalization="words"),
+        Rule(COPIED, "words", WINDOW_WORDS, normalization="words"),
         Rule("mini", "characters", 50, suspicious_from="0.2", dirty_from="0.8"),
         Rule("gpt4", "characters", 50, draws=3),
         Rule("gpt4-stripped", "characters", 50, normalization="alphanumeric", draws=3),
@@ -168,20 +174,7 @@ def make_rule(
     An InputError says that there is no such rule, or that a choice makes no sense with it.
     """
     rule = _named(name)
-    if width is not None and name not in _RULES:
-        raise InputError(
-            OptionUse("window", width),
-            "the name says the length; " + OptionUse("rule", f"ngram-{width}"),
-        )
-    if unit is not None and rule.unit == "words":
-        raise InputError(OptionUse("window_unit", unit), f"windows of rule {name} are words")
-    if tail is not None and rule.draws is not None:
-        raise InputError(
-            OptionUse("tail", tail), f"random windows of rule {name} end within the text"
-        )
-    if not strip and rule.normalization:
-        problem = f"rule {name} searches {_SEARCHED[rule.normalization]}, without white space"
-        raise InputError(OptionUse("no_strip"), problem)
+    _refuse_choices(rule, width, unit, tail, short, strip)
     rule = replace(
         rule,
         width=rule.width if width is None else width,
@@ -197,6 +190,44 @@ def make_rule(
         where = OptionUse("rule", name) if width is None else OptionUse("window", width)
         raise InputError(where, f"the width must be at least {least}{why}")
     return rule
+
+
+def _refuse_choices(
+    rule: Rule,
+    width: int | None,
+    unit: WindowUnit | None,
+    tail: Tail | None,
+    short: Short | None,
+    strip: bool,
+) -> None:
+    """Raise an InputError for a choice that makes no sense with a rule."""
+    name = rule.name
+    if width is not None and name not in _RULES:
+        raise InputError(
+            OptionUse("window", width),
+            "the name says the length; " + OptionUse("rule", f"ngram-{width}"),
+        )
+    if unit is not None and rule.unit == "words":
+        raise InputError(OptionUse("window_unit", unit), f"windows of rule {name} are words")
+    if tail is not None and rule.draws is not None:
+        raise InputError(
+            OptionUse("tail", tail), f"random windows of rule {name} end within the text"
+        )
+    if rule.weighs:
+        _refuse_weighed(rule, tail, short)
+
+    if not strip and rule.normalization:
+        problem = f"rule {name} searches {_SEARCHED[rule.normalization]}, without white space"
+        raise InputError(OptionUse("no_strip"), problem)
+
+
+def _refuse_weighed(rule: Rule, tail: Tail | None, short: Short | None) -> None:
+    if short is not None:
+        problem = f"rule {rule.name} has a way of its own with short texts"
+        raise InputError(OptionUse("short", short), problem)
+    if tail is not None:
+        problem = f"rule {rule.name} leaves out windows that are cut short"
+        raise InputError(OptionUse("tail", tail), problem)
 
 
 def _named(name: str) -> Rule:
@@ -240,13 +271,11 @@ class _Searched(NamedTuple):
 
 
 def _searched(text: str, rule: Rule) -> _Searched:
-    placed = normalized_places(text, rule.normalization)
     if rule.unit == "words":
-        spans = word_places(placed.text)
-        words = [placed.text[start:stop] for start, stop in spans]
-        starts = [placed.starts[start] for start, _ in spans]
-        stops = [placed.stops[stop - 1] for _, stop in spans]
-        return _Searched(words, starts, stops, range(len(spans)))
+        placed_text = placed_words(text)
+        n_words = range(len(placed_text.words))
+        return _Searched(placed_text.words, placed_text.starts, placed_text.stops, n_words)
+    placed = normalized_places(text, rule.normalization)
     first, behind = 0, len(placed.text)
     if rule.strip:
         first = behind - len(placed.text.lstrip())

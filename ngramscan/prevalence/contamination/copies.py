@@ -1,0 +1,314 @@
+"""Entries and passages of documents → copied, a variant, shared or clean, by the rule `copied`.
+
+An index knows how often each window of an entry occurs in the whole corpus. Windows that are rare
+there tell copies from common text: a document that was copied from has most of them, and a
+template, a formula or a quotation has none. A window weighs the logarithm of its rarity, as words
+do in inverse document frequencies (Spärck Jones 1972, doi:10.1108/eb026526).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import log2
+
+from ngramscan.indexes.base import Passage
+from ngramscan.matching.placed_words import PlacedWords, placed_words
+from ngramscan.matching.word_windows import longest_passage
+from ngramscan.prevalence.contamination.numbers import changed_numbers, is_number, masked
+from ngramscan.prevalence.contamination.rules import EntryClass
+from ngramscan.prevalence.contamination.thresholds import (
+    COVERED,
+    EVERYWHERE,
+    FOUND_WEIGHT,
+    LEAST_SHARE,
+    RARE,
+    SCORE,
+    SHARED_WORDS,
+    SHORT,
+    WHOLE,
+)
+
+_UNSEEN = 0.5
+"""The number of occurrences by which a window weighs that does not occur."""
+_ORDER: tuple[EntryClass, ...] = ("copied", "variant", "shared", "clean")
+
+_Window = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class WeighedEntry:
+    """An entry with its windows, and how rare each of them is in an index."""
+
+    text: str
+    placed: PlacedWords
+    width: int
+    occurrences: Sequence[int | None]
+    """Of each window, in the order of the text; None: not known."""
+    size: float
+    """Bytes of text of the index, or tokens."""
+
+    @cached_property
+    def windows(self) -> list[_Window]:
+        """The windows, in the order of the text; a text that is shorter than one is one window."""
+        return windows_of_words(self.placed.words, self.width)
+
+    @cached_property
+    def counts(self) -> Mapping[_Window, int | None]:
+        """The occurrences of each different window."""
+        return dict(zip(self.windows, self.occurrences, strict=True))
+
+    @cached_property
+    def rare(self) -> frozenset[_Window]:
+        """The windows that occur rarely, or not at all."""
+        return frozenset(
+            window for window, count in self.counts.items() if count is not None and count <= RARE
+        )
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the occurrences of all windows are known."""
+        return None not in self.occurrences
+
+    def weight(self, windows: Iterator[_Window] | frozenset[_Window]) -> float:
+        """Return how much some windows weigh together, in bits."""
+        counts = (self.counts[window] for window in windows)
+        return sum(
+            max(0.0, log2(self.size / max(count, _UNSEEN))) for count in counts if count is not None
+        )
+
+
+@dataclass(frozen=True)
+class Match:
+    """The best span of a passage for an entry."""
+
+    passage: Passage
+    placed: PlacedWords
+    """The words of the passage."""
+    first: int
+    """The first word of the span."""
+    stop: int
+    """Behind the last word."""
+    windows: frozenset[_Window]
+    """The windows of the entry that are in the span."""
+    rare: frozenset[_Window]
+    """Those of them that are rare in the index."""
+    covered: float
+    """Share of the words of the entry that these windows cover."""
+    score: float
+    """The weighed share of the rare windows that are in it."""
+    verdict: EntryClass
+    changed: Sequence[tuple[int, int]] = field(default=())
+    """Numbers of the entry that are others here: a word of the entry and one of the passage."""
+
+    @property
+    def start_character(self) -> int:
+        """Where the span begins in the text of the passage."""
+        return self.placed.starts[self.first]
+
+    @property
+    def stop_character(self) -> int:
+        """Where it ends."""
+        return self.placed.stops[self.stop - 1]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an entry is in one index, and the matches that say so."""
+
+    verdict: EntryClass | None
+    """None: too many windows are unknown."""
+    matches: Sequence[Match]
+    """The best one first."""
+
+
+def windows_of_words(words: Sequence[str], width: int) -> list[_Window]:
+    """Return the windows of some words, from each word on; fewer words are one window."""
+    if not words:
+        return []
+    return [tuple(words[at : at + width]) for at in range(max(1, len(words) - width + 1))]
+
+
+def judge(entry: WeighedEntry, passages: Sequence[Passage]) -> Judgement:
+    """Tell what an entry is, from the passages of documents that have some of its windows.
+
+    Passages with fewer than `LEAST_SHARE` of the windows of the entry are left out.
+    """
+    matches = [match for passage in passages if (match := match_passage(entry, passage))]
+    matches.sort(key=lambda match: (_ORDER.index(match.verdict), -match.score, -match.covered))
+    if matches and matches[0].verdict in {"copied", "variant"}:
+        return Judgement(matches[0].verdict, matches)
+    if matches or _is_shared(entry):
+        return Judgement("shared", matches)
+    return Judgement("clean" if entry.is_known else None, matches)
+
+
+def _is_shared(entry: WeighedEntry) -> bool:
+    """Tell whether the windows of an entry are common text, wherever they occur."""
+    found = frozenset(window for window, count in entry.counts.items() if count)
+    all_windows = frozenset(entry.counts)
+    if entry.is_known and found and entry.weight(found) >= FOUND_WEIGHT * entry.weight(all_windows):
+        return True
+    words = run = 0
+    for count in entry.occurrences:
+        run = run + 1 if count else 0
+        words = max(words, run + entry.width - 1 if run else 0)
+    return words >= SHARED_WORDS
+
+
+def match_passage(entry: WeighedEntry, passage: Passage) -> Match | None:
+    """Return the best span of a passage; None: it has too few windows of the entry."""
+    placed = placed_words(passage.text)
+    words = entry.placed.words
+    span = best_span(windows_of_words(words, entry.width), placed.words)
+    if span is None:
+        return None
+    match = _match(entry, passage, placed, span)
+    if not any(map(is_number, words)):
+        return match
+    # If numbers differ, fewer windows show where the passage begins and ends.
+    masked_words, masked_passage = masked(words), masked(placed.words)
+    span = best_span(windows_of_words(masked_words, entry.width), masked_passage)
+    if span is None:
+        return match
+    first, stop = span
+    changed = [
+        (at, first + place) for at, place in changed_numbers(words, placed.words[first:stop])
+    ]
+    return _variant(entry, passage, placed, span, changed) if changed else match
+
+
+def best_span(windows: Sequence[_Window], passage: Sequence[str]) -> tuple[int, int] | None:
+    """Return the span of a passage with the most different windows; None: it has too few.
+
+    It has at most as many words as `longest_passage` says, and is the first with so many windows.
+    """
+    if not windows:
+        return None
+    sought, size = frozenset(windows), len(windows[0])
+    longest = longest_passage(len(windows) + size - 1)
+    places = [
+        (at, window)
+        for at in range(len(passage) - size + 1)
+        if (window := tuple(passage[at : at + size])) in sought
+    ]
+    inside, best, most, low = Counter[_Window](), None, 0, 0
+    for at, window in places:
+        inside[window] += 1
+        while at + size - places[low][0] > longest:
+            first_window = places[low][1]
+            inside[first_window] -= 1
+            if not inside[first_window]:
+                del inside[first_window]
+            low += 1
+        if len(inside) > most:
+            most, best = len(inside), (places[low][0], at + size)
+    return best if most >= LEAST_SHARE * len(sought) else None
+
+
+def _match(
+    entry: WeighedEntry, passage: Passage, placed: PlacedWords, span: tuple[int, int]
+) -> Match:
+    """Return the match of a span in which no number was changed."""
+    windows = _windows_in(entry, placed, span)
+    covered = _covered_share(entry.windows, windows, len(entry.placed.words))
+    score = _score(entry, windows, entry.rare)
+    verdict: EntryClass = "copied" if _is_copied(entry, windows, covered, score) else "shared"
+    rare = windows & entry.rare
+    return Match(passage, placed, *span, windows, rare, covered, score, verdict)
+
+
+def _variant(
+    entry: WeighedEntry,
+    passage: Passage,
+    placed: PlacedWords,
+    span: tuple[int, int],
+    changed: Sequence[tuple[int, int]],
+) -> Match:
+    """Return the match of a span with other numbers; windows with these say nothing."""
+    windows = _windows_in(entry, placed, span)
+    masked_windows = windows_of_words(masked(entry.placed.words), entry.width)
+    first, stop = span
+    in_span = frozenset(windows_of_words(masked(placed.words[first:stop]), len(masked_windows[0])))
+    covered = _covered_share(masked_windows, in_span, len(entry.placed.words))
+    has_changed = {
+        at for place, _ in changed for at in range(place - entry.width + 1, place + 1) if at >= 0
+    }
+    same = frozenset(window for at, window in enumerate(entry.windows) if at not in has_changed)
+    score = _score(entry, windows & same, entry.rare & same)
+    is_copy = bool(windows) and _is_copied(entry, windows, covered, score)
+    return Match(
+        passage,
+        placed,
+        *span,
+        windows,
+        windows & entry.rare,
+        covered,
+        score,
+        verdict="variant" if is_copy else "shared",
+        changed=changed,
+    )
+
+
+def _windows_in(
+    entry: WeighedEntry, placed: PlacedWords, span: tuple[int, int]
+) -> frozenset[_Window]:
+    first, stop = span
+    size = len(entry.windows[0])
+    return frozenset(windows_of_words(placed.words[first:stop], size)) & entry.counts.keys()
+
+
+def _covered_share(windows: Sequence[_Window], found: frozenset[_Window], n_words: int) -> float:
+    """Return the share of words that are in a window that was found."""
+    return len(covered_words(windows, found)) / n_words
+
+
+def covered_words(windows: Sequence[_Window], found: frozenset[_Window]) -> set[int]:
+    """Return the numbers of the words that are in a window that was found."""
+    return {
+        word
+        for at, window in enumerate(windows)
+        if window in found
+        for word in range(at, at + len(window))
+    }
+
+
+def _score(entry: WeighedEntry, windows: frozenset[_Window], rare: frozenset[_Window]) -> float:
+    """Return the share of the rare windows, weighed; of all windows, if none is rare."""
+    counted = rare or frozenset(entry.counts)
+    total = entry.weight(counted)
+    return entry.weight(windows & counted) / total if total else 0.0
+
+
+def _is_copied(
+    entry: WeighedEntry, windows: frozenset[_Window], covered: float, score: float
+) -> bool:
+    """Tell whether a span has so much of an entry that it was copied."""
+    counts = [count for window in windows if (count := entry.counts[window]) is not None]
+    if len(entry.placed.words) < SHORT:
+        is_one = len(entry.placed.words) <= entry.width
+        return not is_one and covered == 1 and entry.rare.issuperset(windows)
+    if entry.rare & windows and covered >= COVERED and score >= SCORE:
+        return True
+    return covered >= WHOLE and min(counts, default=0) <= EVERYWHERE
+
+
+def places_of_words(placed: PlacedWords, words: set[int]) -> list[tuple[int, int]]:
+    """Return the ranges of characters that some words cover; words in a row are one range."""
+    ranges = list[tuple[int, int]]()
+    last = -2
+    for word in sorted(words):
+        start, stop = placed.starts[word], placed.stops[word]
+        if word == last + 1:
+            start = ranges.pop()[0]
+        ranges.append((start, stop))
+        last = word
+    return ranges
+
+
+def words_between(placed: PlacedWords, start: int, stop: int) -> range:
+    """Return the numbers of the words that lie within a range of characters."""
+    return range(bisect_left(placed.starts, start), bisect_right(placed.stops, stop))
