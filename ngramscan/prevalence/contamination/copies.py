@@ -32,6 +32,8 @@ from ngramscan.prevalence.contamination.thresholds import (
     WHOLE,
 )
 
+_PAIR = 2
+"""Words of the shortest parts that cover words."""
 _UNSEEN = 0.5
 """The number of occurrences by which a window weighs that does not occur."""
 _ORDER: tuple[EntryClass, ...] = ("copied", "variant", "shared", "clean")
@@ -97,7 +99,7 @@ class Match:
     rare: frozenset[_Window]
     """Those of them that are rare in the index."""
     covered: float
-    """Share of the words of the entry that these windows cover."""
+    """Share of the words of the entry that stand in it next to the same word."""
     score: float
     """The weighed share of the rare windows that are in it."""
     verdict: EntryClass
@@ -174,7 +176,7 @@ def match_passage(entry: WeighedEntry, passage: Passage) -> Match | None:
     span = best_span(windows_of_words(masked_words, entry.width), masked_passage)
     if span is None:
         return match
-    first, stop = span
+    first, stop = area_of(span, len(words), len(placed.words))
     changed = [
         (at, first + place) for at, place in changed_numbers(words, placed.words[first:stop])
     ]
@@ -214,7 +216,7 @@ def _match(
 ) -> Match:
     """Return the match of a span in which no number was changed."""
     windows = _windows_in(entry, placed, span)
-    covered = _covered_share(entry.windows, windows, len(entry.placed.words))
+    covered = _covered_share(entry.placed.words, placed.words, span)
     score = _score(entry, windows, entry.rare)
     verdict: EntryClass = "copied" if _is_copied(entry, windows, covered, score) else "shared"
     rare = windows & entry.rare
@@ -230,10 +232,7 @@ def _variant(
 ) -> Match:
     """Return the match of a span with other numbers; windows with these say nothing."""
     windows = _windows_in(entry, placed, span)
-    masked_windows = windows_of_words(masked(entry.placed.words), entry.width)
-    first, stop = span
-    in_span = frozenset(windows_of_words(masked(placed.words[first:stop]), len(masked_windows[0])))
-    covered = _covered_share(masked_windows, in_span, len(entry.placed.words))
+    covered = _covered_share(masked(entry.placed.words), masked(placed.words), span)
     has_changed = {
         at for place, _ in changed for at in range(place - entry.width + 1, place + 1) if at >= 0
     }
@@ -261,9 +260,24 @@ def _windows_in(
     return frozenset(windows_of_words(placed.words[first:stop], size)) & entry.counts.keys()
 
 
-def _covered_share(windows: Sequence[_Window], found: frozenset[_Window], n_words: int) -> float:
-    """Return the share of words that are in a window that was found."""
-    return len(covered_words(windows, found)) / n_words
+def area_of(span: tuple[int, int], n_words: int, n_passage: int) -> tuple[int, int]:
+    """Return the words around a span that may belong to the copy of a text of `n_words` words.
+
+    Options in another order have no windows, so they lie outside of the span.
+    """
+    first, stop = span
+    beside = longest_passage(n_words) - (stop - first)
+    return max(0, first - beside), min(n_passage, stop + beside)
+
+
+def _covered_share(words: Sequence[str], passage: Sequence[str], span: tuple[int, int]) -> float:
+    """Return the share of words that stand around the span next to the same word as in the entry.
+
+    Pairs are found where edits or another order of options leave no window.
+    """
+    first, stop = area_of(span, len(words), len(passage))
+    pairs = frozenset(windows_of_words(passage[first:stop], _PAIR))
+    return len(covered_words(windows_of_words(words, _PAIR), pairs)) / len(words)
 
 
 def covered_words(windows: Sequence[_Window], found: frozenset[_Window]) -> set[int]:
@@ -290,7 +304,7 @@ def _is_copied(
     counts = [count for window in windows if (count := entry.counts[window]) is not None]
     if len(entry.placed.words) < SHORT:
         is_one = len(entry.placed.words) <= entry.width
-        return not is_one and covered == 1 and entry.rare.issuperset(windows)
+        return not is_one and windows == entry.counts.keys() == entry.rare
     if entry.rare & windows and covered >= COVERED and score >= SCORE:
         return True
     return covered >= WHOLE and min(counts, default=0) <= EVERYWHERE

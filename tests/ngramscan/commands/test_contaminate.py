@@ -23,7 +23,7 @@ from tests.support.places import ROOT
 EXAMPLES = ROOT / "docs/examples"
 Rows = list[dict[str, Any]]
 ALL_CLASSES = ("clean", "suspicious", "dirty")
-ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q")
+ALWAYS = ("--index", "scan:crawl.jsonl", "--workers", "1", "-q", "--rule", "mini")
 
 
 @pytest.fixture
