@@ -6,11 +6,11 @@ WINDOW_WORDS = 4
 """Words of a window."""
 RARE = 10
 """A window that occurs more often is common."""
-LEAST_SHARE = 0.2
+LEAST_SHARE = 0.15
 """A document with a smaller share of the windows of an entry has nothing to do with it."""
 COVERED = 0.65
 """The least share of its words that a document has of a copied entry."""
-SCORE = 0.35
+SCORE = 0.25
 """The least share of the weight of its rare windows."""
 WHOLE = 0.95
 """An entry of which a document has this share of words is copied, though it is in many."""
