@@ -47,7 +47,9 @@ def normalized(text: str, normalization: Normalization, is_broken: IsBroken = lo
     return f" {words} " if words else ""
 
 
-def normalized_places(text: str, normalization: Normalization) -> PlacedText:
+def normalized_places(
+    text: str, normalization: Normalization, is_broken: IsBroken = looks_broken
+) -> PlacedText:
     """Return a text as it is searched, and where each of its characters comes from.
 
     The text between words is kept.
@@ -57,7 +59,7 @@ def normalized_places(text: str, normalization: Normalization) -> PlacedText:
     folded_text = folded_places(text)
     if normalization == "alphanumeric":
         return folded_text.replaced(FoldingStep((), _other(), lambda _: ""))
-    for step in (*_word_steps(looks_broken), _SMALL):
+    for step in (*_word_steps(is_broken), _SMALL):
         folded_text = folded_text.replaced(step)
     return folded_text
 

@@ -1,6 +1,54 @@
-"""Windows of words that texts and documents share."""
+"""Windows of words that texts and documents share, in one pass over the documents.
+
+Words of documents are hashed from their first and last eight bytes, and windows from the hashes of
+their words. A window whose hash is one of a sought window is compared with it word by word, so none
+is taken for another. Nothing here depends on how often a word or a window occurs, apart from the
+windows that are found.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from math import ceil
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Bytes = NDArray[np.uint8]
+Words = NDArray[np.uint64]
+Booleans = NDArray[np.bool_]
+
+MOST_TEXTS = 50
+"""A window that more texts have is a common one: it alone makes no document a candidate."""
+LEAST_UNCOMMON = 3
+"""A text with fewer windows that are not common is looked for by all its windows."""
+LEAST_UNCOMMON_IN_DOCUMENT = 2
+"""Of a text with more of them, a document has at least as many of these."""
+
+_BETWEEN = b" \x00 "
+"""Separates documents: a word that no text has."""
+_PADDING = 16 * b" "
+"""So that eight bytes can be read from each place on."""
+_BLOCK_BYTES = 1 << 17
+"""Bytes of documents that are cut into words at once, so that they stay in the cache."""
+_PART = 8
+"""Bytes that are read at once."""
+_BITS_PER_WINDOW = 32
+_SPACE = 32
+# Odd and without pattern: constants of xxHash, wyhash and splitmix64, and of the golden ratio.
+_START = np.uint64(0x9E3779B97F4A7C15)
+_END = np.uint64(0xC2B2AE3D27D4EB4F)
+_SIZE = np.uint64(0x165667B19E3779F9)
+_MIDDLE = np.uint64(0xBF58476D1CE4E5B9)
+_WORD = np.uint64(0x94D049BB133111EB)
+_NEXT_WORD = np.uint64(0xD6E8FEB86659FD93)
+_FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(_PART + 1)], np.uint64)
+"""Masks of the first bytes of eight, by their number."""
 
 
 def longest_passage(words: int) -> int:
@@ -9,3 +57,418 @@ def longest_passage(words: int) -> int:
     Half as many again, and ten: edits insert words, and options are set apart by their letters.
     """
     return words + words // 2 + 10
+
+
+def least_windows(windows: int, least_share: float) -> int:
+    """Return the least number of different windows, of all that a text has, in a passage."""
+    return max(1, ceil(Fraction(str(least_share)) * windows))
+
+
+def windows_of_words(words: Sequence[str], width: int) -> list[tuple[str, ...]]:
+    """Return the windows of a text in their order; a text that is shorter than one is one window.
+
+    >>> windows_of_words(["a", "b", "c"], 2), windows_of_words(["a"], 2), windows_of_words([], 2)
+    ([('a', 'b'), ('b', 'c')], [('a',)], [])
+    """
+    if not words:
+        return []
+    last = max(len(words) - width, 0)
+    return [tuple(words[start : start + width]) for start in range(last + 1)]
+
+
+class NumberedWindows(NamedTuple):
+    """The different windows of some texts."""
+
+    windows: list[tuple[str, ...]]
+    by_text: list[list[int]]
+    """The numbers of the windows of each text, in their order."""
+
+
+def number_windows(texts: Sequence[Sequence[str]], width: int) -> NumberedWindows:
+    """Return the different windows of some texts, which are numbered as they occur first."""
+    numbers: dict[tuple[str, ...], int] = {}
+    by_text = [
+        [numbers.setdefault(window, len(numbers)) for window in windows_of_words(words, width)]
+        for words in texts
+    ]
+    return NumberedWindows([*numbers], by_text)
+
+
+class FoundSpan(NamedTuple):
+    """The span of a document that has the most different windows of a text."""
+
+    document: int
+    text_number: int
+    windows: int
+    """Different windows of the text in the span."""
+    start: int
+    """The first byte of its first window, in the words of the document."""
+    stop: int
+    """The end of its last window."""
+
+
+class WindowFinder:
+    """Counts the windows of texts in documents, and finds the spans with most windows of a text.
+
+    A span has at most `longest_passage` words. A document has one for a text if at least
+    `least_windows` of the different windows of the text are in it; of several with as many windows
+    it is the first. Common windows are those that more than `MOST_TEXTS` texts have. A text with
+    at least `LEAST_UNCOMMON` others has spans only in documents with at least
+    `LEAST_UNCOMMON_IN_DOCUMENT` of these others; or each document would be compared with all texts
+    that begin alike.
+    """
+
+    def __init__(self, texts: Sequence[Sequence[str]], width: int, least_share: float) -> None:
+        """Take different texts as words."""
+        numbered = number_windows(texts, width)
+        self.n_windows, self._width = len(numbered.windows), width
+        self._sought = _SoughtWords(numbered.windows, width)
+        different = [sorted({*numbers}) for numbers in numbered.by_text]
+        self._windows_of = _Lists(different)
+        texts_with = np.bincount(self._windows_of.values, minlength=self.n_windows)
+        is_common = (texts_with > MOST_TEXTS).tolist()
+        self.least = np.array(
+            [least_windows(len(numbers), least_share) for numbers in different], np.int64
+        )
+        """The least number of windows in a span of each text."""
+        sought_by: list[list[int]] = [[] for _ in range(self.n_windows)]
+        self._least_sought = np.ones(len(texts), np.int64)
+        self._others = np.zeros(len(texts), np.int64)
+        for number, windows in enumerate(different):
+            uncommon = [window for window in windows if not is_common[window]]
+            has_enough = len(uncommon) >= LEAST_UNCOMMON
+            if has_enough:
+                self._least_sought[number] = LEAST_UNCOMMON_IN_DOCUMENT
+                self._others[number] = len(windows) - len(uncommon)
+            for window in uncommon if has_enough else windows:
+                sought_by[window].append(number)
+        self._sought_by = _Lists(sought_by)
+        lengths = [(len(words), min(len(words), width)) for words in texts]
+        self._reach = np.array([longest_passage(n) - size for n, size in lengths], np.int64)
+        """How far the last window of a span of each text may begin after the first, in words."""
+
+    def find(self, documents: Sequence[bytes]) -> FoundWindows:
+        """Return the sought windows in documents, which are words with blanks between them."""
+        begins = accumulate(
+            (len(document) + len(_BETWEEN) for document in documents), initial=len(_BETWEEN)
+        )
+        # After the last document, so that each of its words begins a window.
+        end = self._width * _BETWEEN + _PADDING
+        text = _BETWEEN + _BETWEEN.join(documents) + end
+        blocks = _blocks(text, self._width, self._sought.longest_word)
+        located = [self._sought.find(words, first_word) for words, first_word in blocks]
+        return FoundWindows.joined(located, np.array([*begins][:-1], np.int64))
+
+    def spans(self, located: FoundWindows, least: Integers) -> list[FoundSpan]:
+        """Return the spans with at least `least` windows, by text; by document, then by text."""
+        keys = located.documents * self.n_windows + located.windows
+        order = np.argsort(keys, kind="stable")
+        pairs, firsts = _groups(keys[order])
+        ends = np.append(firsts[1:], len(keys))
+        documents, texts = self._candidates(pairs, least)
+        # The places of all windows of each candidate.
+        candidates, windows = self._windows_of.expand(texts)
+        wanted = documents[candidates] * self.n_windows + windows
+        at = np.searchsorted(pairs, wanted)
+        is_there = pairs[np.minimum(at, len(pairs) - 1)] == wanted if len(pairs) else wanted < 0
+        candidates, windows, at = candidates[is_there], windows[is_there], at[is_there]
+        of_pair, places = _ranges(firsts[at], ends[at])
+        candidates, windows, places = candidates[of_pair], windows[of_pair], order[places]
+        return self._best_spans(located, (documents, texts), candidates, places, least)
+
+    def _candidates(self, pairs: Integers, least: Integers) -> tuple[Integers, Integers]:
+        """Return documents and texts that may have enough in common."""
+        of_pair, texts = self._sought_by.expand(pairs % max(self.n_windows, 1))
+        n_texts = len(self.least)
+        keys, firsts = _groups(np.sort(pairs[of_pair] // self.n_windows * n_texts + texts))
+        counts = np.diff(np.append(firsts, len(of_pair)))
+        documents, texts = keys // max(n_texts, 1), keys % max(n_texts, 1)
+        is_candidate = counts >= self._least_sought[texts]
+        is_candidate &= counts + self._others[texts] >= least[texts]
+        return documents[is_candidate], texts[is_candidate]
+
+    def _best_spans(
+        self,
+        located: FoundWindows,
+        pairs: tuple[Integers, Integers],
+        candidates: Integers,
+        places: Integers,
+        least: Integers,
+    ) -> list[FoundSpan]:
+        """Return the best span of each candidate, from the places of all its windows."""
+        documents, texts = pairs
+        if not len(candidates):
+            return []
+        order = np.lexsort((located.words[places], candidates))
+        candidates, places = candidates[order], places[order]
+        words, windows = located.words[places], located.windows[places]
+        reach = self._reach[texts[candidates]]
+        # Candidates after each other, as if they were one long document.
+        stride = int(words.max()) + int(self._reach.max()) + 2
+        at = candidates * stride + words
+        numbers = np.arange(len(at))
+        # Each window is new in the spans that begin after the window before it that is the same.
+        same = np.argsort(candidates * self.n_windows + windows, kind="stable")
+        same_keys = (candidates * self.n_windows + windows)[same]
+        before = np.full(len(at), -1, np.int64)
+        before[same[1:]] = np.where(same_keys[1:] == same_keys[:-1], same[:-1], -1)
+        lowest = candidates * stride + np.maximum(words - reach, 0)
+        first = np.maximum(before + 1, np.searchsorted(at, lowest))
+        changes = np.bincount(first, minlength=len(at) + 1)
+        changes -= np.bincount(numbers + 1, minlength=len(at) + 1)
+        counts = np.cumsum(changes)[:-1]
+        groups, starts = _groups(candidates)
+        most = np.maximum.reduceat(counts, starts)
+        is_best = np.flatnonzero(counts == np.repeat(most, np.diff(np.append(starts, len(at)))))
+        begin = is_best[np.searchsorted(is_best, starts)]
+        end = np.searchsorted(at, at[begin] + reach[begin], "right") - 1
+        columns = (
+            documents[groups],
+            texts[groups],
+            most,
+            located.starts[places[begin]],
+            located.stops[places[end]],
+        )
+        is_enough = most >= least[texts[groups]]
+        begins = located.begins[documents[groups]]
+        return [
+            FoundSpan(document, text_number, windows_there, start - begin_of, stop - begin_of)
+            for document, text_number, windows_there, start, stop, begin_of in zip(
+                *(column[is_enough].tolist() for column in (*columns, begins)), strict=True
+            )
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundWindows:
+    """The sought windows in some documents, and where they are."""
+
+    windows: Integers
+    """Their numbers."""
+    words: Integers
+    """The number of the first word of each, counted through all documents."""
+    starts: Integers
+    """Its first byte in the joined documents."""
+    stops: Integers
+    """The end of its last word."""
+    documents: Integers
+    """The number of its document."""
+    begins: Integers
+    """Where each document begins in the joined ones."""
+
+    @classmethod
+    def joined(cls, blocks: Sequence[_FoundInBlock], begins: Integers) -> Self:
+        """Return the windows of some blocks of documents that begin at some places."""
+        all_blocks = _FoundInBlock.joined(blocks)
+        documents = np.searchsorted(begins, all_blocks.starts, "right") - 1
+        return cls(
+            all_blocks.windows,
+            all_blocks.words,
+            all_blocks.starts,
+            all_blocks.stops,
+            documents,
+            begins,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundInBlock:
+    """The sought windows in a part of the documents; see `FoundWindows`."""
+
+    windows: Integers
+    words: Integers
+    starts: Integers
+    stops: Integers
+
+    @classmethod
+    def joined(cls, parts: Sequence[_FoundInBlock]) -> Self:
+        """Return the windows of several parts."""
+        none = np.zeros(0, np.int64)
+        return cls(
+            windows=np.concatenate([none, *(part.windows for part in parts)]),
+            words=np.concatenate([none, *(part.words for part in parts)]),
+            starts=np.concatenate([none, *(part.starts for part in parts)]),
+            stops=np.concatenate([none, *(part.stops for part in parts)]),
+        )
+
+
+class _CutWords:
+    """A part of a text, between two blanks, cut into words."""
+
+    def __init__(self, text: bytes, begin: int, stop: int, longest_word: int) -> None:
+        """Words of more bytes than `longest_word` are hashed by their ends only."""
+        is_word = np.zeros(stop - begin + 1, np.bool_)
+        np.not_equal(np.frombuffer(text, np.uint8, stop - begin, begin), _SPACE, out=is_word[:-1])
+        changes = np.flatnonzero(is_word[1:] != is_word[:-1])
+        changes += begin + 1
+        self.starts, self.stops = changes[::2], changes[1::2]
+        self.sizes = self.stops - self.starts
+        # Eight bytes from each place on.
+        self._parts = np.ndarray((len(text) - _PART + 1,), "V8", text, strides=(1,))
+        self.firsts = self._read(self.starts)
+        self.firsts &= _FIRST_BYTES.take(self.sizes, mode="clip")
+        self.hashes = self.firsts * _START
+        self._add_ends(longest_word)
+        self.hashes ^= self.hashes >> np.uint64(31)
+        self.hashes *= _WORD
+
+    def _read(self, places: Integers) -> Words:
+        return self._parts[places].view(np.uint64)
+
+    def _add_ends(self, longest_word: int) -> None:
+        numbers = np.flatnonzero(self.sizes > _PART)
+        self.hashes[numbers] += self._read(self.stops[numbers] - _PART) * _END
+        self.hashes[numbers] += self.sizes[numbers].view(np.uint64) * _SIZE
+        numbers = numbers[(self.sizes[numbers] > 2 * _PART) & (self.sizes[numbers] <= longest_word)]
+        offset = _PART
+        while len(numbers):
+            hashes = self.hashes[numbers] * _MIDDLE
+            hashes ^= hashes >> np.uint64(32)
+            self.hashes[numbers] = hashes + self._read(self.starts[numbers] + offset)
+            offset += _PART
+            numbers = numbers[self.sizes[numbers] > offset + _PART]
+
+    def window_hashes(self, width: int, n: int) -> Words:
+        """Return the hashes of the windows that begin with the first `n` words."""
+        hashes = self.hashes[:n].copy()
+        for number in range(1, width):
+            hashes *= _NEXT_WORD
+            hashes += self.hashes[number : number + n]
+        return hashes
+
+    def are_same(self, numbers: Integers, others: _CutWords, other_numbers: Integers) -> Booleans:
+        """Tell which words are the same as words of others."""
+        sizes = self.sizes[numbers]
+        same: Booleans = self.firsts[numbers] == others.firsts[other_numbers]
+        same &= sizes == others.sizes[other_numbers]
+        longer, offset = np.flatnonzero(same & (sizes > _PART)), _PART
+        while len(longer):
+            # The last eight bytes end with the word.
+            at = np.minimum(offset, sizes[longer] - _PART)
+            ours = self._read(self.starts[numbers[longer]] + at)
+            theirs = others._read(others.starts[other_numbers[longer]] + at)
+            same[longer] = ours == theirs
+            longer = longer[same[longer] & (sizes[longer] > offset + _PART)]
+            offset += _PART
+        return same
+
+
+def _blocks(text: bytes, width: int, longest_word: int) -> Iterator[tuple[_CutWords, int]]:
+    """Yield parts of a text as words, each with the number of its first word.
+
+    The last words of a part, one fewer than a window has, are the first of the next.
+    """
+    begin, first_word, size = 0, 0, _BLOCK_BYTES
+    last = len(text) - len(_PADDING)
+    while True:
+        stop = text.find(b" ", min(begin + size, last)) + 1
+        words = _CutWords(text, begin, stop, longest_word)
+        n = len(words.starts) - width + 1
+        if n > 0:
+            yield words, first_word
+        if stop > last:
+            return
+        if n <= 0:
+            size *= 2  # a long word
+            continue
+        begin, first_word, size = int(words.starts[n]) - 1, first_word + n, _BLOCK_BYTES
+
+
+class _SoughtWords:
+    """Sought windows, by the hashes of their words."""
+
+    def __init__(self, windows: Sequence[tuple[str, ...]], width: int) -> None:
+        self._width = width
+        joined = _BETWEEN.join(" ".join(window).encode() for window in windows)
+        text = _BETWEEN + joined + width * _BETWEEN + _PADDING
+        self.longest_word = max(
+            (len(word.encode()) for window in windows for word in window), default=0
+        )
+        """In bytes."""
+        self._words = _CutWords(text, 0, len(text) - len(_PADDING) + 1, self.longest_word)
+        sizes = np.array([len(window) for window in windows], np.int64)
+        # A word stands between them, and before the first.
+        first_words = np.cumsum(sizes + 1) - sizes
+        self._tables = list[tuple[int, _HashedWindows]]()
+        for size in np.unique(sizes).tolist():
+            numbers = np.flatnonzero(sizes == size)
+            first = first_words[numbers]
+            all_hashes = self._words.window_hashes(size, len(self._words.starts) - size + 1)
+            self._tables.append((size, _HashedWindows(all_hashes[first], numbers, first)))
+
+    def find(self, words: _CutWords, first_word: int) -> _FoundInBlock:
+        """Return the sought windows of a block, apart from those that begin with its last words."""
+        n = len(words.starts) - self._width + 1
+        parts = []
+        for size, table in self._tables:
+            places, at = table.find(words.window_hashes(size, n))
+            is_same = np.ones(len(places), np.bool_)
+            for number in range(size):
+                is_same &= words.are_same(
+                    places + number, self._words, table.first_words[at] + number
+                )
+            places, at = places[is_same], at[is_same]
+            part = _FoundInBlock(
+                table.numbers[at],
+                places + first_word,
+                words.starts[places],
+                words.stops[places + size - 1],
+            )
+            parts.append(part)
+        return _FoundInBlock.joined(parts)
+
+
+class _HashedWindows:
+    """Windows in the order of their hashes."""
+
+    def __init__(self, hashes: Words, numbers: Integers, first_words: Integers) -> None:
+        order = np.argsort(hashes)
+        self._hashes, self.numbers, self.first_words = (
+            hashes[order],
+            numbers[order],
+            first_words[order],
+        )
+        bits = max(16, (_BITS_PER_WINDOW * len(hashes)).bit_length())
+        self._shift = np.uint64(64 - bits)
+        is_there = np.zeros(1 << bits, np.bool_)
+        is_there[hashes >> self._shift] = True
+        self._bits = np.packbits(is_there, bitorder="little")
+
+    def find(self, hashes: Words) -> tuple[Integers, Integers]:
+        """Return the places of hashes that are here, and where they are."""
+        at = (hashes >> self._shift).view(np.int64)
+        bits = self._bits.take(at >> 3, mode="clip") >> (at & 7).astype(np.uint8)
+        places = np.flatnonzero((bits & 1).view(np.bool_))
+        # Different windows may have the same hash.
+        low = np.searchsorted(self._hashes, hashes[places], "left")
+        high = np.searchsorted(self._hashes, hashes[places], "right")
+        numbers, at = _ranges(low, high)
+        return places[numbers], at
+
+
+class _Lists:
+    """Lists of numbers after each other."""
+
+    def __init__(self, lists: Sequence[Sequence[int]]) -> None:
+        self._ends = np.cumsum([0, *map(len, lists)])
+        self.values = np.array([value for values in lists for value in values], np.int64)
+
+    def expand(self, numbers: Integers) -> tuple[Integers, Integers]:
+        """Return the values of some lists, each with the position of its list in `numbers`."""
+        positions, at = _ranges(self._ends[numbers], self._ends[numbers + 1])
+        return positions, self.values[at]
+
+
+def _ranges(starts: Integers, stops: Integers) -> tuple[Integers, Integers]:
+    """Return all integers of some ranges, each with the number of its range."""
+    sizes = stops - starts
+    numbers = np.repeat(np.arange(len(sizes)), sizes)
+    before = np.cumsum(sizes) - sizes
+    return numbers, np.arange(len(numbers)) - before[numbers] + starts[numbers]
+
+
+def _groups(ordered: Integers) -> tuple[Integers, Integers]:
+    """Return the different values of an ordered array, and where each begins."""
+    is_first = np.append(True, ordered[1:] != ordered[:-1])[: len(ordered)]
+    firsts = np.flatnonzero(is_first)
+    return ordered[firsts], firsts

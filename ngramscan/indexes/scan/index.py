@@ -27,6 +27,8 @@ from ngramscan.indexes.base import (
     Cost,
     CountsBySource,
     DocumentCounts,
+    FindsPassages,
+    FoundPassages,
     IndexSize,
     Occurrences,
     Place,
@@ -34,6 +36,7 @@ from ngramscan.indexes.base import (
     ReadsDocuments,
     Segment,
     ShowsExcerpts,
+    SoughtTexts,
     SourceCount,
     SourceCounts,
     Unit,
@@ -53,10 +56,17 @@ from ngramscan.indexes.scan.counting import (
     excerpt_piece,
     refuse_many,
 )
+from ngramscan.indexes.scan.passages import (
+    PassageQuestion,
+    PiecePassages,
+    best_passages,
+    find_in_piece,
+)
 from ngramscan.indexes.scan.pieces import (
     ScanRun,
     count_pieces,
     excerpt_pieces,
+    passage_pieces,
     say_left_out,
     source_pieces,
     with_cure,
@@ -74,12 +84,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-R = TypeVar("R", Counts, PieceExcerpts, PieceSources)
+R = TypeVar("R", Counts, PieceExcerpts, PieceSources, PiecePassages)
+PieceResult = Counts | PieceExcerpts | PieceSources | PiecePassages
 LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
 
-class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
+class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages):
     """Counts occurrences and documents exactly, for all queries in one pass.
 
     Occurrences can be looked at too: a rank is a place among all occurrences of a query in the
@@ -196,6 +207,43 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         self._notes(results)
         return list(dict.fromkeys(part for result in results for part in result.parts))
 
+    def passages(self, sought: SoughtTexts) -> FoundPassages:
+        """Read the corpus once; count the windows of texts, and find passages with most of them.
+
+        Documents are compared as `matching.normalized` makes words of them, without regard to the
+        options of matching. Words that the end of a line breaks are mended if a text has them.
+        `matching.word_windows.WindowFinder` says which documents are looked at. Where only a sample
+        of files is read, counts are estimated from theirs, and passages are from these files.
+        It raises what `document_counts` raises.
+        """
+        # The same text is looked for once.
+        numbers: dict[tuple[str, ...], int] = {}
+        text_numbers = [numbers.setdefault(tuple(words), len(numbers)) for words in sought.texts]
+        question = PassageQuestion(
+            [*numbers],
+            width=sought.width,
+            least_share=sought.least_share,
+            context=sought.context,
+            most=sought.most,
+            read=self._options.read,
+        )
+        results = self._each(
+            partial(passage_pieces, question=question),
+            partial(find_in_piece, question=question),
+            question.nothing,
+        )
+        self._measure(results)
+        self._notes(results)
+        totals = self._totals([result.occurrences for result in results])
+        occurrences = [
+            [round(totals[window].value) if window in totals else 0 for window in windows]
+            for windows in question.windows_by_text
+        ]
+        return FoundPassages(
+            [list[int | None](occurrences[number]) for number in text_numbers],
+            best_passages(results, self._pieces, text_numbers, sought.most),
+        )
+
     def source_counts(self, queries: Sequence[str], by: str) -> SourceCounts:
         """Count all queries in the documents of each source, in one pass.
 
@@ -272,7 +320,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
         values, totals = self._per_file(per_piece), self._per_file(all_per_piece)
         return estimate_share(self._sample, values, totals, level_of_each(LEVEL, n_sources))
 
-    def _measure(self, results: Sequence[Counts | PieceExcerpts | PieceSources]) -> None:
+    def _measure(self, results: Sequence[PieceResult]) -> None:
         """Keep the size of the texts that were read; an error if there is no document."""
         if not any(each.documents_read for each in results):
             is_filtered = self._options.read.exclude_sources
@@ -433,7 +481,7 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource):
             ),
         )
 
-    def _notes(self, results: Sequence[Counts | PieceExcerpts | PieceSources]) -> list[Note]:
+    def _notes(self, results: Sequence[PieceResult]) -> list[Note]:
         """Return how the counts differ from exact counts of all text, and what was skipped."""
         notes = self._options.match_rule.notes
         if self._options.limit_documents is not None:
@@ -510,7 +558,7 @@ def _added_up(results: Sequence[PieceSources]) -> list[SourceCount]:
     return sources
 
 
-def _skipped(results: Sequence[Counts | PieceExcerpts | PieceSources], without: str = "") -> str:
+def _skipped(results: Sequence[PieceResult], without: str = "") -> str:
     skipped = Counter[str]()
     for each in results:
         if each.skipped:  # nothing is skipped in most of 100,000 files

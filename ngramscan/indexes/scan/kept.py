@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Generic, TypeVar
 
@@ -21,11 +22,14 @@ from ngramscan.indexes.scan.counting import (
     Sought,
     SourceQuestion,
 )
+from ngramscan.indexes.scan.passages import PassageQuestion, PiecePassages
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.matching.normalization import LONGEST_FORM
 
-R = TypeVar("R", Counts, PieceExcerpts, PieceSources)
+R = TypeVar("R", Counts, PieceExcerpts, PieceSources, PiecePassages)
+Task = Question | Sought | SourceQuestion | PassageQuestion
+"""What is asked of a piece."""
 
 _SOURCE = "scan"
 _PROCEDURE = 2
@@ -50,7 +54,7 @@ class KeptResults(Generic[R]):
     def __init__(
         self,
         journal: Journal | None,
-        task: Question | Sought | SourceQuestion,
+        task: Task,
         form: type[R],
         check: Callable[[R], bool] = lambda _: True,
     ) -> None:
@@ -101,7 +105,7 @@ def _is_within(stored_limits: Mapping[str, int], limits: Mapping[str, int]) -> b
     return all(stored_limits.get(name, limit + 1) <= limit for name, limit in limits.items())
 
 
-def key_of(task: Question | Sought | SourceQuestion) -> str:
+def key_of(task: Task) -> str:
     """Return what the result of a piece depends on, apart from the piece."""
     parts = [_PROCEDURE, type(task).__name__, task.content, task.digest]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
@@ -138,4 +142,17 @@ def is_possible_by_source(sought: SourceQuestion, counts: PieceSources) -> bool:
             )
             for source in counts.sources
         )
+    )
+
+
+def may_be_passages(question: PassageQuestion, result: PiecePassages) -> bool:
+    """Tell whether passages and counts can be the answer of any piece to a question."""
+    most = result.bytes_read * LONGEST_FORM
+    per_text = Counter(passage.text_number for passage in result.passages)
+    return all(
+        window < question.n_windows and count <= most
+        for window, count in result.occurrences.items()
+    ) and all(
+        text_number < len(question.texts) and n <= question.most
+        for text_number, n in per_text.items()
     )

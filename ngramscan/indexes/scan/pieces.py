@@ -20,7 +20,13 @@ from ngramscan.indexes.scan.counting import (
     do_each,
     excerpt_piece,
 )
-from ngramscan.indexes.scan.kept import KeptResults, is_possible, is_possible_by_source
+from ngramscan.indexes.scan.kept import (
+    KeptResults,
+    is_possible,
+    is_possible_by_source,
+    may_be_passages,
+)
+from ngramscan.indexes.scan.passages import PassageQuestion, PiecePassages, find_in_piece
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.messages import OptionUse, counted
@@ -44,7 +50,7 @@ CLUSTER_WORKERS = 32
 
 T = TypeVar("T")
 R = TypeVar("R")
-Result = TypeVar("Result", Counts, PieceExcerpts, PieceSources)
+Result = TypeVar("Result", Counts, PieceExcerpts, PieceSources, PiecePassages)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +166,15 @@ def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> lis
     results = KeptResults(run.journal, sought, PieceExcerpts)
     work = partial(excerpt_piece, sought=sought)
     return _do_left(run, pieces, results, work, sought.nothing)
+
+
+def passage_pieces(
+    run: ScanRun, pieces: Sequence[Piece], question: PassageQuestion
+) -> list[PiecePassages]:
+    """Find passages in all pieces of a corpus, or take them from the journal."""
+    results = KeptResults(run.journal, question, PiecePassages, partial(may_be_passages, question))
+    work = partial(find_in_piece, question=question)
+    return _do_left(run, pieces, results, work, question.nothing)
 
 
 def _do_left(

@@ -9,6 +9,7 @@ from ngramscan import indexes
 from ngramscan.indexes.base import (
     Cost,
     CountsBySource,
+    FindsPassages,
     FindsSpans,
     Index,
     Locates,
@@ -40,6 +41,7 @@ ABILITIES = (
     ReadsDocuments,
     CountsBySource,
     ShowsExcerpts,
+    FindsPassages,
     Locates,
     ReadsMetadata,
     MatchesSuffixes,
@@ -47,7 +49,7 @@ ABILITIES = (
     MatchesTokens,
 )
 INDEXES: dict[type[Index], set[type]] = {
-    ScanIndex: {ReadsDocuments, CountsBySource, ShowsExcerpts},
+    ScanIndex: {ReadsDocuments, CountsBySource, ShowsExcerpts, FindsPassages},
     Fm9Index: set(),
     LocalFm9Index: {Locates, ReadsMetadata, MatchesSuffixes},
     FollowsRule: set(),

@@ -1,0 +1,281 @@
+"""Finding the passages of a piece that share windows of words with texts: in a worker process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+from msgspec import Meta
+
+from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
+from ngramscan.indexes.base import Passage
+from ngramscan.matching.matcher import BYTES_AT_ONCE
+from ngramscan.matching.normalization import FORM, normalized, normalized_places
+from ngramscan.matching.words import word_places
+from ngramscan.processes.pool import Report
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from ngramscan.matching.word_windows import FoundSpan, WindowFinder
+
+Natural = Annotated[int, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1)]
+
+
+@dataclass(frozen=True)
+class PassageQuestion:
+    """Texts that are looked for in a piece; with the piece, they determine the passages."""
+
+    texts: Sequence[Sequence[str]] = field(compare=False, repr=False)
+    """The words of each; different ones."""
+    width: int
+    least_share: float
+    context: int
+    most: int
+    read: ReadOptions
+    digest: str = field(init=False)
+    """Stands for the texts."""
+
+    def __post_init__(self) -> None:
+        content = repr([FORM, *map(list, self.texts)])
+        digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+        object.__setattr__(self, "digest", digest)
+        object.__setattr__(self, "read", replace(self.read, with_sources=True))
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """Return what decides which passages there are, by name."""
+        return self.read.content | {
+            "width": self.width,
+            "least_share": self.least_share,
+            "context": self.context,
+            "most": self.most,
+        }
+
+    def nothing(self, skipped: dict[str, int]) -> PiecePassages:
+        """Return the result of a piece that is left out."""
+        return PiecePassages({}, [], lines_read=0, documents_read=0, bytes_read=0, skipped=skipped)
+
+    @cached_property
+    def windows_by_text(self) -> list[list[int]]:
+        """The numbers of the windows of each text."""
+        from ngramscan.matching.word_windows import number_windows
+
+        return number_windows(self.texts, self.width).by_text
+
+    @cached_property
+    def n_windows(self) -> int:
+        """The number of different windows."""
+        return 1 + max((max(windows, default=-1) for windows in self.windows_by_text), default=-1)
+
+    def sought(self) -> _SoughtWindows:
+        """Return the finder of this process: to make one per task costs more than the task."""
+        return _sought(self)
+
+
+class _SoughtWindows:
+    """The finder of some texts, and their words."""
+
+    def __init__(self, question: PassageQuestion) -> None:
+        from ngramscan.matching.word_windows import WindowFinder
+
+        self.finder = WindowFinder(question.texts, question.width, question.least_share)
+        self._words = frozenset(word for words in question.texts for word in words)
+
+    def is_broken(self, head: str, tail: str) -> bool:
+        """Tell whether two parts, before and after the end of a line, make a word of a text."""
+        return (head + tail).casefold() in self._words
+
+
+@lru_cache(maxsize=2)
+def _sought(question: PassageQuestion) -> _SoughtWindows:
+    return _SoughtWindows(question)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
+    """A passage of a document of a piece."""
+
+    text_number: Natural
+    windows: Positive
+    """Different windows of the text in it."""
+    record: Positive
+    """The number of the document: in the file, or of its line in the piece."""
+    source: str
+    """The URL or id of the document, or empty."""
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PiecePassages:
+    """The windows and passages that a piece has."""
+
+    occurrences: dict[Natural, Positive]
+    """By the number of a window, of those that occur."""
+    passages: list[FoundPassage]
+    """The best ones of each text: those with most windows, then the first, in this order."""
+    lines_read: Natural
+    """The lines of the piece; 0 if its records are not lines."""
+    documents_read: Natural
+    bytes_read: Natural
+    skipped: dict[str, int]
+
+
+class _Document(NamedTuple):
+    """A document of a piece."""
+
+    text: bytes
+    record: int
+    source: str
+
+
+class _PieceDocuments:
+    """The documents of a piece, or the first of them, and what was read of it."""
+
+    def __init__(
+        self, piece: Piece, read_options: ReadOptions, limit: int | None, report: Report
+    ) -> None:
+        self.skipped = Counter[str]()
+        self.documents = self.bytes = self.lines = 0
+        self._piece, self._read_options, self._report = piece, read_options, report
+        self._limit = limit
+
+    def __iter__(self) -> Iterator[_Document]:
+        for document in islice(self._read(), self._limit):
+            self.documents += 1
+            self.bytes += len(document.text)
+            yield document
+
+    def _read(self) -> Iterator[_Document]:
+        for batch in read_piece(self._piece, self._read_options):
+            self.skipped.update(batch.skipped)
+            self.lines = max(self.lines, batch.lines_read)
+            included = without_excluded(batch, self._read_options.exclude_sources)
+            sources = included.sources or repeat("", len(included.texts))
+            columns = zip(included.texts, included.records, sources, strict=True)
+            for text, record, source in columns:
+                yield _Document(bytes(text), record, source)
+            self._report(batch.consumed)
+
+
+def find_in_piece(
+    piece: Piece, report: Report, question: PassageQuestion, limit: int | None = None
+) -> PiecePassages:
+    """Find the windows and passages of a piece, or of its first `limit` documents."""
+    documents = _PieceDocuments(piece, question.read, limit, report)
+    search = _Search(question)
+    batch, size = list[_Document](), 0
+    for document in documents:
+        batch.append(document)
+        size += len(document.text)
+        if size >= BYTES_AT_ONCE:
+            search.add(batch)
+            batch, size = [], 0
+    search.add(batch)
+    return PiecePassages(
+        search.occurrences(),
+        search.passages(),
+        lines_read=documents.lines,
+        documents_read=documents.documents,
+        bytes_read=documents.bytes,
+        skipped=dict(documents.skipped),
+    )
+
+
+class _Search:
+    """Counts windows in documents, and keeps the best passages of each text."""
+
+    def __init__(self, question: PassageQuestion) -> None:
+        import numpy as np
+
+        self._question, self._sought = question, question.sought()
+        self._finder: WindowFinder = self._sought.finder
+        self._counts = np.zeros(self._finder.n_windows, np.int64)
+        self._least = self._finder.least.copy()
+        self._best: dict[int, list[FoundPassage]] = defaultdict(list)
+
+    def add(self, documents: Sequence[_Document]) -> None:
+        """Search some more documents."""
+        import numpy as np
+
+        words = [self._words_of(document.text) for document in documents]
+        located = self._finder.find(words)
+        self._counts += np.bincount(located.windows, minlength=len(self._counts))
+        for span in self._finder.spans(located, self._least):
+            if span.windows >= self._least[span.text_number] and self._question.most:
+                self._keep(span, documents[span.document], words[span.document])
+
+    def _words_of(self, text: bytes) -> bytes:
+        readable = str(text, "utf-8", "replace")
+        return normalized(readable, "words", self._sought.is_broken).encode()
+
+    def _keep(self, span: FoundSpan, document: _Document, words: bytes) -> None:
+        """Keep a passage in the place of the worst; those before it with as many windows stay."""
+        best, number = self._best[span.text_number], span.text_number
+        passage = FoundPassage(
+            number,
+            span.windows,
+            record=document.record,
+            source=document.source,
+            text=self._passage_text(span, document.text, words),
+        )
+        best.append(passage)
+        best.sort(key=lambda each: -each.windows)
+        del best[self._question.most :]
+        if len(best) == self._question.most:
+            self._least[number] = max(self._finder.least[number], best[-1].windows + 1)
+
+    def _passage_text(self, span: FoundSpan, document: bytes, words: bytes) -> str:
+        """Return the text of a span in a document with its context."""
+        text = str(document, "utf-8", "replace")
+        placed = normalized_places(text, "words", self._sought.is_broken)
+        places = word_places(placed.text)
+        # There is a blank before each word.
+        first, last = words.count(b" ", 0, span.start) - 1, words.count(b" ", 0, span.stop) - 1
+        start, stop = placed.starts[places[first][0]], placed.stops[places[last][1] - 1]
+        context = self._question.context
+        return text[max(start - context, 0) : stop + context]
+
+    def occurrences(self) -> dict[int, int]:
+        """Return the counts of the windows that occur."""
+        numbers = self._counts.nonzero()[0]
+        return dict(zip(numbers.tolist(), self._counts[numbers].tolist(), strict=True))
+
+    def passages(self) -> list[FoundPassage]:
+        """Return the passages in the order of the texts."""
+        return [passage for number in sorted(self._best) for passage in self._best[number]]
+
+
+def best_passages(
+    results: Sequence[PiecePassages],
+    pieces: Sequence[Piece],
+    text_numbers: Sequence[int],
+    most: int,
+) -> list[Passage]:
+    """Return the best passages of all pieces for each text; some texts may be the same."""
+    located: dict[int, list[tuple[FoundPassage, str, int]]] = defaultdict(list)
+    path, lines = "", 0
+    for piece, result in zip(pieces, results, strict=False):
+        if piece.start == 0:
+            lines = 0
+        path = piece.file.path
+        for passage in result.passages:
+            located[passage.text_number].append((passage, path, lines + passage.record))
+        lines += result.lines_read
+    passages = []
+    for number, text_number in enumerate(text_numbers):
+        best = sorted(located[text_number], key=lambda each: -each[0].windows)[:most]
+        passages += [_passage(number, *each) for each in best]
+    return passages
+
+
+def _passage(number: int, passage: FoundPassage, path: str, record: int) -> Passage:
+    metadata: dict[str, str | int] = {"path": path, "record": record}
+    if passage.source:
+        metadata["source"] = passage.source
+    return Passage(number, f"{path}:{record}", passage.text, json.dumps(metadata))
