@@ -60,27 +60,41 @@ CONTEXT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedEntries:
-    """The verdicts on some entries in one index."""
+class WeighedEntries:
+    """Entries weighed by the occurrences in one index, and the passages that have most of them."""
 
     index: str
-    judgements: Mapping[str, Judgement]
+    entries: Mapping[str, WeighedEntry]
     """By the id of the entry."""
+    passages: Mapping[str, Sequence[Passage]]
     answers: Answers
     """The occurrences of windows."""
+    is_sample: bool
+    """Only some of the files were read."""
     errors: Sequence[NgramscanError] = field(default=())
     """Why windows or passages are missing."""
 
+    def judge(self) -> Mapping[str, Judgement]:
+        """Return what each entry is, by its id."""
+        judgements = dict[str, Judgement]()
+        for id_, entry in self.entries.items():
+            judgement = judge(entry, self.passages[id_])
+            # Documents that were not read may have others.
+            if self.is_sample and judgement.verdict not in IN_A_DOCUMENT:
+                judgement = replace(judgement, verdict=None)
+            judgements[id_] = judgement
+        return judgements
 
-def judge_entries(
+
+def weigh_entries(
     entries: Sequence[Entry],
     rule: Rule,
     index: Index,
     seed: int,
     context: int,
     most: int = MOST_PASSAGES,
-) -> JudgedEntries:
-    """Look for the documents of one index that have most of each entry, and judge them.
+) -> WeighedEntries:
+    """Look for the windows of entries in an index, and for the documents that have most of them.
 
     Parameters
     ----------
@@ -112,23 +126,10 @@ def judge_entries(
     )
     found = _passages_in(sought, index, seed)
     size = index.size()
-    passages: dict[int, list[Passage]] = defaultdict(list)
+    bytes_or_tokens = float(size.bytes or size.tokens or _UNKNOWN_SIZE)
+    passages: dict[str, list[Passage]] = {entry.id: [] for entry in entries}
     for passage in found.passages:
-        passages[passage.text_number].append(passage)
-    judgements = dict[str, Judgement]()
-    for number, entry in enumerate(entries):
-        weighed = WeighedEntry(
-            entry.text,
-            placed[number],
-            rule.width,
-            found.occurrences[number],
-            float(size.bytes or size.tokens or _UNKNOWN_SIZE),
-        )
-        judgement = judge(weighed, passages[number])
-        is_sample = size.documents_estimate is not None
-        if is_sample and judgement.verdict not in IN_A_DOCUMENT:  # others may be in other files
-            judgement = replace(judgement, verdict=None)
-        judgements[entry.id] = judgement
+        passages[entries[passage.text_number].id].append(passage)
     answers = Answers(index.name, "could not be counted")
     for of_entry_windows, occurrences in zip(windows, found.occurrences, strict=True):
         answers.occurrences.update(
@@ -136,7 +137,17 @@ def judge_entries(
             for window, count in zip(of_entry_windows, occurrences, strict=True)
             if count is not None
         )
-    return JudgedEntries(index.name, judgements, answers, found.errors)
+    return WeighedEntries(
+        index.name,
+        entries={
+            entry.id: WeighedEntry(entry.text, of_entry, rule.width, occurrences, bytes_or_tokens)
+            for entry, of_entry, occurrences in zip(entries, placed, found.occurrences, strict=True)
+        },
+        passages=passages,
+        answers=answers,
+        is_sample=size.documents_estimate is not None,
+        errors=found.errors,
+    )
 
 
 def _passages_in(sought: SoughtTexts, index: Index, seed: int) -> FoundPassages:
@@ -154,13 +165,13 @@ def run_copied(
 ) -> tuple[ContaminateResult, list[tuple[NgramscanError, str]]]:
     """Tell which entries were copied into each index, and into any; return also what failed.
 
-    `within`: see `rows_of_judged`. An InputError says that an index can't be asked in this way.
+    `within`: see `rows_of_weighed`. An InputError says that an index can't be asked in this way.
     """
     context = CONTEXT if within is None else max(CONTEXT, within)
-    judged = [judge_entries(entries, rule, index, seed, context) for index in indexes]
-    rows, evidence = rows_of_judged(entries, rule, judged, within)
+    weighed = [weigh_entries(entries, rule, index, seed, context) for index in indexes]
+    rows, evidence = rows_of_weighed(entries, rule, weighed, within)
     sizes = {index.name: index.size() for index in indexes}
-    lost = [(error, of_index.index) for of_index in judged for error in of_index.errors]
+    lost = [(error, of_index.index) for of_index in weighed for error in of_index.errors]
     return ContaminateResult(rows, sizes=sizes, evidence=evidence), lost
 
 
@@ -174,7 +185,7 @@ def explain_found(
     """Note which entries that a published rule found have text that is common, by rule `copied`.
 
     Only entries that are not clean are looked for. With `within`, say also whether their answers
-    are near, as `rows_of_judged` does.
+    are near, as `rows_of_weighed` does.
     """
     by_id = {entry.id: entry for entry in entries}
     rule = make_rule(COPIED)
@@ -189,11 +200,11 @@ def explain_found(
         ]
         if not not_clean:
             continue
-        judged = judge_entries(not_clean, rule, index, seed, context)
-        rows, of_index = rows_of_judged(not_clean, rule, [judged], within)
+        weighed = weigh_entries(not_clean, rule, index, seed, context)
+        rows, of_index = rows_of_weighed(not_clean, rule, [weighed], within)
         explained |= {(row.index, row.id): row for row in rows}
         evidence += of_index
-        lost += [(error, index.name) for error in judged.errors]
+        lost += [(error, index.name) for error in weighed.errors]
     noted = [_explained(row, explained, indexes, within) for row in result.rows]
     return replace(result, rows=noted, evidence=evidence), lost
 
@@ -220,8 +231,8 @@ def _explained(
     return row
 
 
-def rows_of_judged(
-    entries: Sequence[Entry], rule: Rule, judged: Sequence[JudgedEntries], within: int | None
+def rows_of_weighed(
+    entries: Sequence[Entry], rule: Rule, weighed: Sequence[WeighedEntries], within: int | None
 ) -> tuple[list[EntryRow], list[EvidenceRow]]:
     """Return a row per index and entry, then those of the union, and the documents as evidence.
 
@@ -229,9 +240,10 @@ def rows_of_judged(
     None: they are not.
     """
     rows, evidence = list[EntryRow](), list[EvidenceRow]()
-    for of_index in judged:
+    for of_index in weighed:
+        judgements = of_index.judge()
         for entry in entries:
-            judgement = of_index.judgements[entry.id]
+            judgement = judgements[entry.id]
             windows = windows_of(entry.text, rule)
             base = make_entry_row(entry, windows, of_index.answers, rule, rule.described)
             answer, seen = None, None
@@ -248,7 +260,7 @@ def rows_of_judged(
             rows.append(row)
             if best and row.verdict not in {None, "clean"}:
                 evidence.append(_evidence(entry, row, rule, best))
-    if len(judged) > 1:
+    if len(weighed) > 1:
         by_id: dict[str, list[EntryRow]] = defaultdict(list)
         for row in rows:
             by_id[row.id].append(row)
@@ -276,6 +288,8 @@ def source_of(passage: Passage) -> str | None:
 
 
 def _changed(placed: PlacedWords, match: Match) -> str | None:
+    if match.verdict != "variant":
+        return None
     changed = [f"{placed.words[at]} → {match.placed.words[to]}" for at, to in match.changed]
     return ", ".join(changed) or None
 
