@@ -129,6 +129,7 @@ DECIDING = (
 COMPUTED_ANEW = frozenset(
     {
         "contexts",
+        "evidence",
         "differences",
         "drawn",
         "effects",

@@ -89,12 +89,12 @@ def test_a_first_screen_never_mixes_the_two_kinds(here: Path, command: str) -> N
             id="context in bytes",
         ),
         pytest.param(
-            ["contaminate", "b.jsonl", "--index", "python,{tokens}"],
+            ["contaminate", "b.jsonl", "--index", "python,{tokens}", "--rule", "mini"],
             "--index {tokens}: its counts are lower bounds",
             id="contaminate with tokens",
         ),
         pytest.param(
-            ["contaminate", "b.jsonl", "--index", "infini-gram:pileval"],
+            ["contaminate", "b.jsonl", "--index", "infini-gram:pileval", "--rule", "mini"],
             "--index infini-gram:pileval: its counts are lower bounds",
             id="contaminate with a service",
         ),

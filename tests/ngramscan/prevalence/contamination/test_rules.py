@@ -87,7 +87,7 @@ def test_other_choices_are_recorded_too() -> None:
             {},
             "--rule mimi",
             (
-                "no such rule; did you mean mini? (all: mini, gpt4, gpt4-stripped, gpt3, palm or "
+                "no such rule; did you mean mini? (all: copied, mini, gpt4, gpt4-stripped, gpt3, palm or "
                 "ngram-N (windows of N words))"
             ),
         ),

@@ -34,7 +34,9 @@ def corpora(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_classes_of_eight_corpora_and_the_questions_in_most_of_them(corpora: list[str]) -> None:
-    lines = invoke("contaminate", "questions.jsonl", *corpora, "--quiet").stdout.splitlines()
+    lines = invoke(
+        "contaminate", "questions.jsonl", "--rule", "mini", *corpora, "--quiet"
+    ).stdout.splitlines()
     assert len(lines) <= 40
     assert lines[0] == "names are short for scan:v2_cc-2025-….jsonl"
     assert lines[1] == "Classes of questions by mini, %"
@@ -60,7 +62,16 @@ def test_scores_on_what_any_corpus_has_are_said_in_a_sentence(corpora: list[str]
     ]
     Path("scores.jsonl").write_text("\n".join(map(json.dumps, scores)))
     few = corpora[4:8]
-    command = ["contaminate", "questions.jsonl", *few, "--scores", "scores.jsonl", "--quiet"]
+    command = [
+        "contaminate",
+        "questions.jsonl",
+        "--rule",
+        "mini",
+        *few,
+        "--scores",
+        "scores.jsonl",
+        "--quiet",
+    ]
     said = " ".join(invoke(*command).stdout.split())
     assert "No difference is shown between dirty questions and clean ones in scores" in said
     assert "in any of the corpora" in said
@@ -69,13 +80,15 @@ def test_scores_on_what_any_corpus_has_are_said_in_a_sentence(corpora: list[str]
 
 
 def test_all_has_the_questions_of_each_corpus(corpora: list[str]) -> None:
-    shown = invoke("contaminate", "questions.jsonl", *corpora, "--quiet", "--all").stdout
+    shown = invoke(
+        "contaminate", "questions.jsonl", "--rule", "mini", *corpora, "--quiet", "--all"
+    ).stdout
     assert "Entries with the largest shares of windows found" in shown
     assert f"rule {RULE}" in shown
 
 
 def test_a_single_corpus_has_its_tables_at_once(corpora: list[str]) -> None:
-    command = ["contaminate", "questions.jsonl", *corpora[:2], "--quiet"]
+    command = ["contaminate", "questions.jsonl", "--rule", "mini", *corpora[:2], "--quiet"]
     assert "Entries with the largest shares" in invoke(*command).stdout
     assert invoke(*command).stdout == invoke(*command, "--all").stdout
 
