@@ -2,7 +2,7 @@
 
 from ngramscan.prevalence.contamination.contaminate import EntryRow
 from ngramscan.prevalence.contamination.effects import GivenScore
-from ngramscan.prevalence.contamination.rules import EntryClass
+from ngramscan.prevalence.contamination.rules import EntryClass, make_rule
 
 
 def entry(id_: str, verdict: EntryClass | None, index: str = "a") -> EntryRow:
@@ -15,6 +15,42 @@ def entries(clean: int, suspicious: int = 0, dirty: int = 0) -> list[EntryRow]:
     sizes: dict[EntryClass, int] = {"clean": clean, "suspicious": suspicious, "dirty": dirty}
     verdicts = [verdict for verdict, n in sizes.items() for _ in range(n)]
     return [entry(str(number), verdict) for number, verdict in enumerate(verdicts)]
+
+
+def judged_entry(
+    id_: str,
+    verdict: EntryClass | None,
+    index: str = "a",
+    *,
+    score: float | None = None,
+    covered: float | None = None,
+    document: str | None = None,
+    source: str | None = None,
+    changed: str | None = None,
+    answer: str | None = None,
+) -> EntryRow:
+    """Return an entry that was judged by the rule `copied`, with three of four windows found."""
+    return EntryRow(
+        index=index,
+        rule=make_rule("copied").described,
+        id=id_,
+        windows=4,
+        asked=4,
+        found=3,
+        eta=0.75,
+        eta_low=0.75,
+        eta_high=0.75,
+        verdict=verdict,
+        rarest="the cat sat on",
+        rarest_occurrences=1,
+        longest_run=20,
+        answer=answer,
+        score=score,
+        covered=covered,
+        document=document,
+        source=source,
+        changed=changed,
+    )
 
 
 def score(id_: int | str, value: float | None, status: str = "") -> GivenScore:

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse, counted
 from ngramscan.prevalence.contamination.contaminate import EntryRow
-from ngramscan.prevalence.contamination.rules import EntryClass
+from ngramscan.prevalence.contamination.rules import (
+    CONTAMINATED,
+    PARTLY,
+    EntryClass,
+    classes_by,
+)
 from ngramscan.reading.score_values import complete_status, counted_value
 from ngramscan.rows import AdjustedP, Label, Plot, Points, PValue, Share, row_kind
 from ngramscan.statistics.estimates import fields_of
@@ -28,7 +33,9 @@ from ngramscan.statistics.two_samples import (
 
 LARGE = 0.2
 """If only a larger difference would have been found, a note says so."""
-_COMPARED: tuple[EntryClass, EntryClass] = "clean", "dirty"
+_BenchmarkPart = Literal["clean", "suspicious", "dirty"]
+"""The parts of a benchmark as columns name them, whatever the rule calls its classes."""
+_COMPARED: tuple[_BenchmarkPart, _BenchmarkPart] = "clean", "dirty"
 _Values = Mapping[str, float | None]
 """The mean score of the answers to each problem; None if it is unknown."""
 
@@ -67,7 +74,11 @@ class GivenScore:
 )
 @dataclass(frozen=True, slots=True)
 class EffectRow:
-    """The accuracy of a model with a method on entries by verdict; shares, not percent."""
+    """The accuracy of a model with a method on entries by verdict; shares, not percent.
+
+    Columns of `dirty` are about contaminated entries by any rule: dirty or copied ones. Those of
+    `suspicious` are about the classes in between: suspicious, or shared and variants.
+    """
 
     index: Label
     dataset: Label
@@ -83,10 +94,12 @@ class EffectRow:
     accuracy_clean_low: Share | None
     accuracy_clean_high: Share | None
     n_suspicious: int
+    """By the rule `copied`: entries that are shared or variants."""
     accuracy_suspicious: Share | None
     accuracy_suspicious_low: Share | None
     accuracy_suspicious_high: Share | None
     n_dirty: int
+    """By the rule `copied`: entries that are copied."""
     accuracy_dirty: Share | None
     accuracy_dirty_low: Share | None
     accuracy_dirty_high: Share | None
@@ -110,8 +123,8 @@ class EffectRow:
     family: str = ""
     """The tests adjusted together; indexes with the same clean and dirty entries count once."""
     answer: Label = ""
-    """`near`, `not near`: of dirty entries only those whose answer is; the others count as without
-    a verdict. Empty: all."""
+    """`near`, `not near`: of dirty entries (by the rule `copied`, of copied ones) only those whose
+    answer is; the others count as without a verdict. Empty: all."""
 
 
 def make_effects(
@@ -121,6 +134,9 @@ def make_effects(
     answers: Sequence[str] = (),
 ) -> list[EffectRow]:
     """Compare accuracies on dirty and on clean entries, per index, dataset, model and method.
+
+    By the rule `copied`, copied entries are the dirty ones; those that are shared or variants are
+    in columns of their own, as suspicious ones are by other rules.
 
     Answers to one problem are averaged first. No answer counts as wrong; an unknown score is left
     out. `compare_samples` says which intervals and tests these are. A difference has other possible
@@ -132,15 +148,26 @@ def make_effects(
     """
     check_scores(scores, [row.id for row in rows])
     groups = _grouped(scores)
-    verdicts: dict[tuple[str, str], dict[str, EntryClass | None]] = {}
+    verdicts: dict[tuple[str, str], dict[str, _BenchmarkPart | None]] = {}
     for answer in ("", *answers):
         for row in rows:
-            is_other = answer and row.verdict == "dirty" and row.answer != answer
-            verdict = None if is_other else row.verdict
-            verdicts.setdefault((row.index, answer), {})[row.id] = verdict
+            part_of_entry = row.verdict and _part_of(row.verdict)
+            is_other = answer and part_of_entry == "dirty" and row.answer != answer
+            verdicts.setdefault((row.index, answer), {})[row.id] = (
+                None if is_other else part_of_entry
+            )
+    *_, contaminated = classes_by(rows[0].rule)
     compared = {
         (part, group): replace(
-            _effect(part[0], group, score_rule=rule, verdicts=by_id, values=values, level=level),
+            _effect(
+                part[0],
+                group,
+                score_rule=rule,
+                verdicts=by_id,
+                values=values,
+                level=level,
+                contaminated=contaminated,
+            ),
             answer=part[1],
         )
         for part, by_id in verdicts.items()
@@ -150,8 +177,15 @@ def make_effects(
     return _adjusted([*compared.values()], tests)
 
 
+def _part_of(verdict: EntryClass) -> _BenchmarkPart:
+    """Return the part of the benchmark to which a class belongs."""
+    if verdict in CONTAMINATED:
+        return "dirty"
+    return "suspicious" if verdict in PARTLY else "clean"
+
+
 def _compared_ids(
-    verdicts: Mapping[str, EntryClass | None], values: _Values
+    verdicts: Mapping[str, _BenchmarkPart | None], values: _Values
 ) -> tuple[frozenset[str], frozenset[str]]:
     """Return the clean and the dirty entries whose scores are known."""
     verdicts_of_scored = [
@@ -232,11 +266,12 @@ def _effect(
     group: _ScoredMethod,
     *,
     score_rule: str,
-    verdicts: Mapping[str, EntryClass | None],
+    verdicts: Mapping[str, _BenchmarkPart | None],
     values: _Values,
     level: float,
+    contaminated: EntryClass,
 ) -> EffectRow:
-    parts: dict[EntryClass, list[float]] = {verdict: [] for verdict in get_args(EntryClass)}
+    parts: dict[_BenchmarkPart, list[float]] = {part: [] for part in get_args(_BenchmarkPart)}
     without_verdict = 0
     for id_, value in values.items():
         verdict = verdicts.get(id_)
@@ -264,12 +299,12 @@ def _effect(
         detectable=comparison and comparison.detectable,
         n_without_verdict=without_verdict,
         n_without_score=n_verdicts - len(compared_values),
-        note=_note(parts, comparison),
+        note=_note(parts, comparison, {"clean": "clean", "dirty": contaminated}),
     )
 
 
 def _accuracies(
-    parts: Mapping[EntryClass, Sequence[float]], binary: bool, level: float
+    parts: Mapping[_BenchmarkPart, Sequence[float]], binary: bool, level: float
 ) -> dict[str, Any]:
     """Return the fields of a row about the accuracy of each part."""
     fields: dict[str, Any] = {}
@@ -279,12 +314,19 @@ def _accuracies(
     return fields
 
 
-def _note(parts: Mapping[EntryClass, Sequence[float]], comparison: SampleComparison | None) -> str:
-    """Say why there is no comparison, or which differences it could have missed."""
+def _note(
+    parts: Mapping[_BenchmarkPart, Sequence[float]],
+    comparison: SampleComparison | None,
+    names: Mapping[_BenchmarkPart, EntryClass],
+) -> str:
+    """Say why there is no comparison, or which differences it could have missed.
+
+    `names` has what the rule calls the parts that are compared.
+    """
     if comparison is None:
         if not any(parts.values()):
             return "no entry has a verdict and a score"
-        empty = [verdict for verdict in _COMPARED if not parts[verdict]]
+        empty = [names[part] for part in _COMPARED if not parts[part]]
         return f"no {' and no '.join(empty)} entries with a score"
     conflict = disagreement(comparison.difference, comparison.p)
     why = f"{conflict}, as Fisher's test is exact and the interval is not" if conflict else ""

@@ -34,6 +34,10 @@ Short = Literal["whole", "skip"]
 EntryClass = Literal["clean", "suspicious", "dirty", "shared", "variant", "copied"]
 """By the published rules an entry is clean, suspicious or dirty; by `copied` it is clean, shared, a
 variant or copied."""
+PUBLISHED_CLASSES: tuple[EntryClass, ...] = ("clean", "suspicious", "dirty")
+"""The classes by the published rules, from clean to contaminated."""
+COPY_CLASSES: tuple[EntryClass, ...] = ("clean", "shared", "variant", "copied")
+"""The classes by the rule `copied`, from clean to contaminated."""
 CONTAMINATED: tuple[EntryClass, ...] = ("dirty", "copied")
 """The classes of entries that a corpus contains, by any rule."""
 PARTLY: tuple[EntryClass, ...] = ("suspicious", "shared", "variant")
@@ -85,9 +89,7 @@ class Rule:
     @property
     def classes(self) -> tuple[EntryClass, ...]:
         """The classes of entries by this rule, from clean to contaminated."""
-        if self.weighs:
-            return ("clean", "shared", "variant", "copied")
-        return ("clean", "suspicious", "dirty")
+        return COPY_CLASSES if self.weighs else PUBLISHED_CLASSES
 
     @property
     def described(self) -> str:
@@ -139,6 +141,15 @@ def read_described(description: str) -> DescribedRule | None:
     if not (is_ours and width.isdecimal() and unit in {"characters", "bytes", "words"} and where):
         return None
     return DescribedRule(name, f"{width} {unit}")
+
+
+def classes_by(description: object) -> tuple[EntryClass, ...]:
+    """Return the classes of entries by a rule that `Rule.described` described.
+
+    A rule of another form has those of the published rules.
+    """
+    name = str(description).partition(":")[0]
+    return COPY_CLASSES if name == COPIED else PUBLISHED_CLASSES
 
 
 def _is_ngram(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""Rows of entries → the shares of clean, suspicious and dirty ones, with intervals."""
+"""Rows of entries → the shares of each class, from clean to contaminated, with intervals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from ngramscan.prevalence.contamination.contaminate import EntryRow
-from ngramscan.prevalence.contamination.rules import Rule
+from ngramscan.prevalence.contamination.rules import EntryClass, Rule
 from ngramscan.rows import LABEL, Label, Plot, Share, UnknownCount, row_kind
 from ngramscan.statistics.proportions import finite_share, wilson
 
@@ -38,9 +38,12 @@ class ShareRow:
     rule: Label
     verdict: Label
     """`clean`, `suspicious` or `dirty`; `dirty, answer near`, `dirty, answer not near`; `curve`:
-    dirty if it began at `eta_from`."""
+    dirty if it began at `eta_from`. By the rule `copied`: `clean`, `shared`, `variant` or `copied`;
+    `copied, answer near`, `copied, answer not near`; `curve`: all entries of which the best
+    document covers `eta_from`."""
     eta_from: Annotated[Share, LABEL]
-    """The share of an entry's windows that occur: at least this (0 of a dirty one: any), …"""
+    """The share of an entry's windows that occur: at least this (0 of a dirty one: any), … By the
+    rule `copied`: in rows of the curve, the least value of `covered`; 0 in the others."""
     eta_below: Share | None
     """… and less than this (0: none); None: no upper end."""
     entries: int
@@ -50,7 +53,8 @@ class ShareRow:
     n: int
     """Entries of this verdict for certain."""
     n_unknown: UnknownCount
-    """Entries that windows without a request may bring to it."""
+    """Entries that windows without a request may bring to it; by the rule `copied`, those without
+    a verdict."""
     share: Share | None
     """n of entries; None: some are unknown, or there are none. The limits allow for both."""
     share_low: Share
@@ -70,7 +74,11 @@ def make_shares(
     level: float = 0.95,
     answers: Sequence[str] = (),
 ) -> list[ShareRow]:
-    """Return the share of each class of entries in each index, and the dirty share by threshold.
+    """Return the share of each class of entries in each index, and the shares of a curve.
+
+    The curve has the share of entries that would be dirty, by the threshold; by the rule `copied`,
+    the share of entries whose `covered` is at least the threshold. An entry that was compared with
+    no document is below all thresholds, and one without a verdict may be in any row.
 
     `population` is the number of entries of the file. If `rows` have fewer, these are a random
     sample, drawn with `seed`, and the intervals are about all entries of the file; otherwise they
@@ -78,61 +86,102 @@ def make_shares(
     count; in a sample, the file is taken to have as large a share of them. Where windows are
     unknown, the lower limit has the fewest entries that a class may have, and the upper limit the
     most. A rule without a middle class has no row of it. `answers` are values of `answer` for which
-    dirty entries have further rows. More entries than the file has are a
-    ValueError.
+    contaminated entries have further rows. More entries than the file has are a ValueError.
     """
     by_index: dict[str, list[EntryRow]] = {}
     for row in rows:
         by_index.setdefault(row.index, []).append(row)
-    starts = {"clean": None, "suspicious": rule.suspicious_from, "dirty": rule.dirty_from}
-    stops = {"clean": rule.suspicious_from, "suspicious": rule.dirty_from, "dirty": None}
-    classes = [(name, start, stops[name]) for name, start in starts.items() if start != stops[name]]
-    classes += [("curve", threshold, None) for threshold in CURVE]
-    parts = [(*bounded_class, "") for bounded_class in classes]
-    parts += [(f"dirty, answer {answer}", rule.dirty_from, None, answer) for answer in answers]
+    groups = _groups_of(rule, answers)
     shares = []
     for of_index in by_index.values():
         if len(of_index) > population:
             raise ValueError("more entries than the file has")
         shares += [
-            _share(
-                of_index,
-                rule,
-                verdict=name,
-                eta_from=start,
-                eta_below=stop,
-                population=population,
-                seed=seed,
-                level=level,
-                answer=answer,
-            )
-            for name, start, stop, answer in parts
+            _share(of_index, rule, group, population=population, seed=seed, level=level)
+            for group in groups
         ]
     return shares
+
+
+@dataclass(frozen=True, slots=True)
+class _EntryGroup:
+    """The entries of one row of shares."""
+
+    verdict: str
+    """As the row names it."""
+    entry_class: EntryClass | None
+    """None: a row of the curve."""
+    eta_from: str | None = None
+    eta_below: str | None = None
+    answer: str = ""
+    """Only entries whose answer is `near` or `not near`; empty: all."""
+
+
+def _groups_of(rule: Rule, answers: Sequence[str]) -> list[_EntryGroup]:
+    """Return the classes of a rule, then the thresholds of the curve, then classes by answers."""
+    *_, contaminated = rule.classes
+    start = None if rule.weighs else rule.dirty_from
+    return [
+        *_classes_of(rule),
+        *(_EntryGroup("curve", None, threshold) for threshold in CURVE),
+        *(
+            _EntryGroup(f"{contaminated}, answer {answer}", contaminated, start, answer=answer)
+            for answer in answers
+        ),
+    ]
+
+
+def _classes_of(rule: Rule) -> list[_EntryGroup]:
+    if rule.weighs:
+        return [_EntryGroup(name, name) for name in rule.classes]
+    classes = [
+        _EntryGroup("clean", "clean", None, rule.suspicious_from),
+        _EntryGroup("suspicious", "suspicious", rule.suspicious_from, rule.dirty_from),
+        _EntryGroup("dirty", "dirty", rule.dirty_from),
+    ]
+    return [group for group in classes if group.eta_from != group.eta_below]
+
+
+def _membership(row: EntryRow, group: _EntryGroup, rule: Rule) -> tuple[bool, bool]:
+    """Tell whether an entry belongs to a group for certain, and whether it may belong to it."""
+    certain, possible = _by_verdict(row, group) if rule.weighs else _by_windows(row, group, rule)
+    has_answer = not group.answer or row.answer == group.answer
+    return certain and has_answer, possible and (has_answer or row.answer is None)
+
+
+def _by_verdict(row: EntryRow, group: _EntryGroup) -> tuple[bool, bool]:
+    if row.verdict is None:
+        return False, True
+    if group.entry_class is None:
+        belongs = (row.covered or 0) >= float(group.eta_from or 0)
+    else:
+        belongs = row.verdict == group.entry_class
+    return belongs, belongs
+
+
+def _by_windows(row: EntryRow, group: _EntryGroup, rule: Rule) -> tuple[bool, bool]:
+    start = rule.least(group.eta_from, row.windows) if group.eta_from else 0
+    stop = rule.least(group.eta_below, row.windows) if group.eta_below else row.windows + 1
+    highest = row.found + row.windows - row.asked
+    return start <= row.found and highest < stop, start <= highest and row.found < stop
 
 
 def _share(
     rows: Sequence[EntryRow],
     rule: Rule,
+    group: _EntryGroup,
     *,
-    verdict: str,
-    eta_from: str | None,
-    eta_below: str | None,
     population: int,
     seed: int | None,
     level: float,
-    answer: str,
 ) -> ShareRow:
     rows_with_windows = [row for row in rows if row.windows]
     entries = len(rows_with_windows)
     least = most = 0
     for row in rows_with_windows:
-        start = rule.least(eta_from, row.windows) if eta_from else 0
-        stop = rule.least(eta_below, row.windows) if eta_below else row.windows + 1
-        highest = row.found + row.windows - row.asked
-        is_known = not answer or row.answer == answer
-        least += is_known and start <= row.found and highest < stop
-        most += (is_known or row.answer is None) and start <= highest and row.found < stop
+        certain, possible = _membership(row, group, rule)
+        least += certain
+        most += possible
     # Entries without windows are left out of the file as they are of the sample.
     size = max(entries, round(population * entries / len(rows)))
     limits = [(0.0, 1.0)] * 2
@@ -143,9 +192,9 @@ def _share(
     return ShareRow(
         index=rows[0].index,
         rule=rows[0].rule,
-        verdict=verdict,
-        eta_from=float(eta_from or 0),
-        eta_below=float(eta_below) if eta_below else None,
+        verdict=group.verdict,
+        eta_from=float(group.eta_from or 0),
+        eta_below=float(group.eta_below) if group.eta_below else None,
         entries=entries,
         population=population,
         n=least,

@@ -8,6 +8,7 @@ from dataclasses import replace
 from string import Formatter
 from typing import Any
 
+from ngramscan.prevalence.contamination.rules import COPY_CLASSES, classes_by
 from ngramscan.reporting.charts.axes import Axis, make_axis, number
 from ngramscan.reporting.charts.corpora import DOCUMENTS, OCCURRENCES, draw_counts, draw_totals
 from ngramscan.reporting.charts.figure import ON_A_PAGE, Figure, Setting
@@ -277,7 +278,10 @@ def _with_across(panel: Panel, plot: Plot, rows: Sequence[Row]) -> Panel:
     is_wide = min(numbers) > 0 and max(numbers) >= 30 * min(numbers)
     unit = plot.columns[plot.across].unit_in(rows)
     axis = make_axis(numbers, "log" if is_wide and not is_step else "linear", unit)
-    name = "eta, at least" if is_step else plot.columns[plot.across].heading
+    name = plot.columns[plot.across].heading
+    if is_step:
+        is_weighed = classes_by(rows[0].get("rule")) == COPY_CLASSES
+        name = "covered, at least" if is_weighed else "eta, at least"
     at_one = plot.across.endswith("ratio") and axis.is_log
     return replace(
         panel,

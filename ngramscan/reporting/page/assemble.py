@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from ngramscan import __version__
 from ngramscan.messages import counted
+from ngramscan.prevalence.contamination import thresholds
+from ngramscan.prevalence.contamination.rules import COPY_CLASSES, classes_by
 from ngramscan.prevalence.marks import LEVELS
 from ngramscan.progress import marked_line
 from ngramscan.reporting.charts.figure import Figure
@@ -119,6 +121,8 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             parts=parts,
             methods=methods,
             kinds=kinds,
+            has_copies=_has_classes(results, True),
+            has_published_rules=_has_classes(results, False),
             procedures={
                 name: procedures_of(result for result in results if result.kind.methods == name)
                 for name in methods
@@ -127,6 +131,17 @@ def make_page(results: Sequence[Results], title: str | None, made_at: str) -> st
             script=Markup((_TEMPLATES / "script.js").read_text(encoding="utf-8")),
         )
     )
+
+
+def _has_classes(results: Sequence[Results], of_copies: bool) -> bool:
+    """Tell whether the entries of some rows were judged by `copied`, or by another rule."""
+    rules = {
+        row.get("rule")
+        for result in results
+        if result.kind.methods == "contaminate"
+        for row in result.rows
+    }
+    return any((classes_by(rule) == COPY_CLASSES) is of_copies for rule in rules)
 
 
 def _parts_of(
@@ -181,7 +196,7 @@ def _environment() -> Environment:
     )
     environment.filters |= {"counted": counted, "visible": marked_line, "shortened": shortened}
     environment.filters["shown_time"] = _shown_time
-    environment.globals |= {"hash": _hash, "levels": LEVELS, "zip": zip}
+    environment.globals |= {"hash": _hash, "levels": LEVELS, "thresholds": thresholds, "zip": zip}
     return environment
 
 

@@ -47,6 +47,7 @@ DESCRIPTIONS: Mapping[str, KindDescription] = {
     "contaminate": KindDescription(contamination.say_entries, subjects.ENTRIES),
     "contaminate --shares": KindDescription(contamination.say_shares, subjects.ENTRIES),
     "contaminate --effects": KindDescription(contamination.say_effects, subjects.ENTRIES),
+    "contaminate --evidence": KindDescription(contamination.say_evidence, subjects.ENTRIES),
     "trace": KindDescription(traces.say_traces, subjects.TRACES),
     "trace --curve": KindDescription(traces.say_curve, subjects.TRACES),
     "trace --differences": KindDescription(traces.say_trace_differences, subjects.TRACES),

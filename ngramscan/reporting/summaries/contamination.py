@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ngramscan.messages import counted
+from ngramscan.prevalence.contamination.rules import CONTAMINATED, COPY_CLASSES, classes_by
 from ngramscan.prevalence.several_corpora import UNION
-from ngramscan.reporting.layout import UNKNOWN, Layout, cell
+from ngramscan.reporting.layout import UNKNOWN, CellColumns, Layout, cell, percent
 from ngramscan.reporting.sentences.names import short_rule
 from ngramscan.reporting.sentences.phrases import Row, group_rows
 from ngramscan.reporting.sentences.shares import interval_of, share_text
@@ -48,34 +49,74 @@ def _share_of(rows: Sequence[Row], verdict: object) -> str:
 
 
 def summarize_entries(rows: Sequence[Row], most: int) -> list[SummaryTable]:
-    """Return the questions that are dirty in most corpora, then those with the longest runs."""
+    """Return the questions that are contaminated in most corpora."""
     single = [row for row in rows if row["index"] != UNION]
     n_corpora = len(group_rows(single, "index"))
-    groups = [*group_rows([row for row in single if row["found"]], "id").values()]
+    if single and classes_by(single[0].get("rule")) == COPY_CLASSES:
+        return _copied_in_most(single, n_corpora, most)
+    return _dirty_in_most(single, n_corpora, most)
+
+
+def _dirty_in_most(rows: Sequence[Row], n_corpora: int, most: int) -> list[SummaryTable]:
+    """Return the questions that are dirty in most corpora, then those with the longest runs."""
+    groups = [*group_rows([row for row in rows if row["found"]], "id").values()]
     largest = sorted(groups, key=_rank)[:most]
-    if not largest:
-        return []
     columns = {
         "id": [cell(group[0]["id"]) for group in largest],
-        "dirty in": [f"{_dirty(group):,} of {n_corpora:,}" for group in largest],
+        "dirty in": [f"{_contaminated(group):,} of {n_corpora:,}" for group in largest],
         "windows found": [_found(group) for group in largest],
         "longest run": [cell(max(row["longest_run"] for row in group)) for group in largest],
     }
     title = "Questions that are dirty in most corpora"
     layout = Layout(1, frozenset({"id"}), ("longest run",), title=title)
+    return _questions(columns, layout, len(groups), "windows that occur")
+
+
+def _copied_in_most(rows: Sequence[Row], n_corpora: int, most: int) -> list[SummaryTable]:
+    """Return the questions that were copied in most corpora, then those with the best scores."""
+    with_document = [row for row in rows if row["score"] is not None and row["verdict"] != "clean"]
+    groups = [*group_rows(with_document, "id").values()]
+    largest = sorted(groups, key=_rank_of_copied)[:most]
+    columns = {
+        "id": [cell(group[0]["id"]) for group in largest],
+        "copied in": [f"{_contaminated(group):,} of {n_corpora:,}" for group in largest],
+        "score, %": [percent(_largest(group, "score")) for group in largest],
+        "covered, %": [percent(_largest(group, "covered")) for group in largest],
+    }
+    title = "Questions that were copied in most corpora"
+    return _questions(
+        columns, Layout(1, frozenset({"id"}), title=title), len(groups), "text in a document"
+    )
+
+
+def _questions(
+    columns: CellColumns, layout: Layout, n_questions: int, what_others_have: str
+) -> list[SummaryTable]:
+    """Return a table of the first of some questions; no table without questions."""
+    n_shown = len(columns["id"])
+    if not n_shown:
+        return []
     note = ""
-    if (n_others := len(groups) - len(largest)) > 0:
+    if (n_others := n_questions - n_shown) > 0:
         verb = "has" if n_others == 1 else "have"
-        note = f"{counted(n_others, 'more question')} {verb} windows that occur"
+        note = f"{counted(n_others, 'more question')} {verb} {what_others_have}"
     return [SummaryTable(columns, layout, note=note)]
 
 
 def _rank(rows: Sequence[Row]) -> tuple[int, int]:
-    return -_dirty(rows), -max(row["longest_run"] for row in rows)
+    return -_contaminated(rows), -max(row["longest_run"] for row in rows)
 
 
-def _dirty(rows: Sequence[Row]) -> int:
-    return sum(row["verdict"] == "dirty" for row in rows)
+def _rank_of_copied(rows: Sequence[Row]) -> tuple[int, float, float]:
+    return -_contaminated(rows), -_largest(rows, "score"), -_largest(rows, "covered")
+
+
+def _largest(rows: Sequence[Row], column: str) -> float:
+    return max(row[column] or 0 for row in rows)
+
+
+def _contaminated(rows: Sequence[Row]) -> int:
+    return sum(row["verdict"] in CONTAMINATED for row in rows)
 
 
 def _found(rows: Sequence[Row]) -> str:

@@ -9,7 +9,15 @@ from rich.console import Console
 
 from ngramscan.messages import counted
 from ngramscan.prevalence.contamination.contaminate import ContaminateResult, EntryRow
+from ngramscan.prevalence.contamination.rules import (
+    CONTAMINATED,
+    COPY_CLASSES,
+    EntryClass,
+    classes_by,
+)
 from ngramscan.prevalence.contamination.shares import ShareRow
+from ngramscan.prevalence.contamination.thresholds import COVERED, RARE, SCORE, WHOLE
+from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.reporting.layout import UNKNOWN, Layout, cell, p_text, percent, print_columns
 from ngramscan.reporting.tables import parts
 from ngramscan.reporting.tables.keyness import mark_whitespace
@@ -22,7 +30,7 @@ _SHOWN = 5
 _WIDTH = 32
 """Characters of a window that the terminal shows."""
 _EFFECTS_NOTE = (
-    "difference: dirty minus clean, in percentage points; detectable: the least one that 80 of 100"
+    "difference: {} minus clean, in percentage points; detectable: the least one that 80 of 100"
     " such comparisons would find (–: none). No proof of an effect: entries that are in corpora may"
     " be easier for other reasons"
 )
@@ -36,10 +44,14 @@ def print_contaminate(
     for name, size in result.sizes.items():
         parts.print_index(console, name, size)
     _print_shares(console, shares)
-    _print_entries(console, result.rows)
-    if effects:
-        _print_effects(console, effects)
     rules = dict.fromkeys(row.rule for row in result.rows)
+    classes = classes_by(next(iter(rules), ""))
+    if classes == COPY_CLASSES:
+        _print_copies(console, result.rows)
+    else:
+        _print_entries(console, result.rows)
+    if effects:
+        _print_effects(console, effects, classes)
     notes = [*notes_on_classes(result.rows, shares), *(f"rule {rule}" for rule in rules)]
     parts.print_notes(console, *notes)
 
@@ -94,6 +106,52 @@ def _print_entries(console: Console, rows: Sequence[EntryRow]) -> None:
         console.print()
 
 
+def _print_copies(console: Console, rows: Sequence[EntryRow]) -> None:
+    """Print the entries that documents have, copied ones first, then by their scores."""
+    with_document = [
+        row
+        for row in rows
+        if row.score is not None and row.verdict != "clean" and row.index != UNION
+    ]
+    by_index = parts.group_by(with_document, "index")
+    printed_rows = [
+        row
+        for of_index in by_index.values()
+        for row in sorted(of_index, key=_rank_of_copy)[:_SHOWN]
+    ]
+    if not printed_rows:
+        return
+    columns = {
+        "index": [row.index for row in printed_rows],
+        "id": [row.id for row in printed_rows],
+        "class": [row.verdict or UNKNOWN for row in printed_rows],
+        "score, %": [percent(row.score) for row in printed_rows],
+        "covered, %": [percent(row.covered) for row in printed_rows],
+        "document": [row.document or UNKNOWN for row in printed_rows],
+        "source": [row.source or UNKNOWN for row in printed_rows],
+        "changed numbers": [row.changed or UNKNOWN for row in printed_rows],
+    }
+    if any(row.answer for row in rows):
+        columns["answer"] = [cell(row.answer) for row in printed_rows]
+    layout = Layout(
+        3,
+        wrapping=frozenset({"id", "document", "source", "changed numbers"}),
+        optional=("source",),
+        headings=1,
+        title="Entries that documents have, by class and score",
+    )
+    print_columns(console, columns, layout)
+    if len(with_document) > len(printed_rows):
+        more = counted(len(with_document) - len(printed_rows), "more row")
+        parts.print_notes(console, f"{more} with text in a document: -o FILE has all of them")
+        console.print()
+
+
+def _rank_of_copy(row: EntryRow) -> tuple[int, float, float]:
+    place = -1 if row.verdict is None else COPY_CLASSES.index(row.verdict)
+    return -place, -(row.score or 0), -(row.covered or 0)
+
+
 def _rank(row: EntryRow) -> tuple[float, int]:
     return -(row.eta_low or 0), -row.longest_run
 
@@ -103,8 +161,12 @@ def _shortened(window: str) -> str:
     return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 
-def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
+def _print_effects(
+    console: Console, effects: Sequence[EffectRow], classes: Sequence[EntryClass]
+) -> None:
     """Print accuracies where there are two to compare; the rows of --effects have their limits."""
+    _, *partly, contaminated = classes
+    between = " or ".join(partly)
     title, compared_rows = (
         "Accuracy by class, %",
         [row for row in effects if row.difference is not None],
@@ -118,9 +180,9 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
         "all": [percent(row.accuracy) for row in compared_rows],
         "n clean": [cell(row.n_clean) for row in compared_rows],
         "clean": [percent(row.accuracy_clean) for row in compared_rows],
-        "suspicious": [percent(row.accuracy_suspicious) for row in compared_rows],
-        "n dirty": [cell(row.n_dirty) for row in compared_rows],
-        "dirty": [percent(row.accuracy_dirty) for row in compared_rows],
+        between: [percent(row.accuracy_suspicious) for row in compared_rows],
+        f"n {contaminated}": [cell(row.n_dirty) for row in compared_rows],
+        contaminated: [percent(row.accuracy_dirty) for row in compared_rows],
         "difference": [parts.interval(row, "difference", percent) for row in compared_rows],
         "answer": [row.answer or "all" for row in compared_rows],
         "detectable": [percent(row.detectable) for row in compared_rows],
@@ -130,7 +192,7 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
     if not any(row.answer for row in compared_rows):
         del columns["answer"]
     columns = {"index": columns.pop("index"), **columns}
-    optional = ("no class", "no score", "suspicious", "n", "all", "n clean", "n dirty")
+    optional = ("no class", "no score", between, "n", "all", "n clean", f"n {contaminated}")
     if compared_rows:
         wrapping = frozenset({"model", "method", "dataset"})
         layout = Layout(5, wrapping=wrapping, optional=optional, headings=2, title=title)
@@ -138,7 +200,7 @@ def _print_effects(console: Console, effects: Sequence[EffectRow]) -> None:
     for row in {(row.index, row.note): row for row in effects if row.difference is None}.values():
         parts.print_notes(console, f"{row.index}: {row.note}")
     if compared_rows:
-        parts.print_notes(console, _EFFECTS_NOTE)
+        parts.print_notes(console, _EFFECTS_NOTE.format(contaminated))
 
 
 def notes_on_classes(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> Iterator[str]:
@@ -153,12 +215,27 @@ def notes_on_classes(rows: Sequence[EntryRow], shares: Sequence[ShareRow]) -> It
         drawn_entries = f"{len(first):,} of {share.population:,} entries"
         yield f"{drawn_entries} were drawn at random with seed {share.seed}"
     yield f"intervals: {share.level * 100:g}%, for {share.interval}"
-    below, dirty = share.eta_below, next(row for row in shares if row.verdict == "dirty")
+    if classes_by(share.rule) == COPY_CLASSES:
+        yield from _thresholds_of_copies()
+        return
+    below, dirty = share.eta_below, next(row for row in shares if row.verdict in CONTAMINATED)
     if dirty.eta_from and below:
         least, limit = f"{100 * dirty.eta_from:g}%", f"{100 * below:g}%"
         yield f"dirty: {least} or more of the windows found; clean: under {limit}"
     else:
         yield "dirty: any window found; clean: none"
+
+
+def _thresholds_of_copies() -> Iterator[str]:
+    """Yield what the classes of the rule `copied` mean."""
+    covered, score, whole = f"{COVERED:.0%}", f"{SCORE:.0%}", f"{WHOLE:.0%}"
+    yield (
+        f"copied: one document has {covered} or more of the words and {score} or more of the rare"
+        f" windows, weighed by their rarity, or {whole} of the words (rare: up to"
+        f" {counted(RARE, 'occurrence')} in the corpus); variant: the same, but with other numbers;"
+        " shared: only common text or a part of it occurs; clean: none of these"
+    )
+    yield "score: the share of the rare windows that the document has; covered: that of the words"
 
 
 def _entries(ids: Sequence[str]) -> str:

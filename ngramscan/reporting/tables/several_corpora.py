@@ -34,7 +34,8 @@ def print_contaminate_screen(
     """Print which share of the questions is in which corpora, and what scores say."""
     entries = [record_of(row) for row in result.rows]
     classes = [record_of(row) for row in shares]
-    compared = [record_of(row) for row in effects if row.index == UNION]
+    rule = {"rule": result.rows[0].rule} if result.rows else {}
+    compared = [record_of(row) | rule for row in effects if row.index == UNION]
 
     def tables(most: int) -> list[SummaryTable]:
         return [*summarize_shares(classes, 1), *summarize_entries(entries, min(most, 5))]

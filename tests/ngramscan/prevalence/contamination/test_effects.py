@@ -19,7 +19,7 @@ from ngramscan.prevalence.contamination.effects import (
 )
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.statistics.p_values import holm
-from tests.support.contaminated_entries import entries, entry, score
+from tests.support.contaminated_entries import entries, entry, judged_entry, score
 
 
 def scores(values: Sequence[float]) -> list[GivenScore]:
@@ -261,3 +261,31 @@ def test_a_note_says_nothing_where_interval_and_test_agree() -> None:
     row = only(make_effects(entries(clean=20, dirty=20), scores([0.0] * 20 + right)))
     assert row.p == pytest.approx(fisher_exact(np.array([[20, 0], [14, 6]])).pvalue)
     assert row.note == ""
+
+
+def test_copied_entries_are_compared_with_clean_ones_as_dirty_ones_are() -> None:
+    rows = [
+        *(judged_entry(str(n), "clean") for n in range(4)),
+        judged_entry("4", "shared"),
+        *(judged_entry(str(n), "variant", answer="near") for n in (5, 6)),
+        *(judged_entry(str(n), "copied", answer="near") for n in (7, 8, 9, 10)),
+        judged_entry("11", "copied", answer="not near"),
+        judged_entry("12", None),
+    ]
+    values = [1, 0, 0, 0, *[1, 1, 0], *[1, 1, 1, 1, 0], 1]
+    row, near = make_effects(rows, scores(values), answers=("near",))
+    assert (row.n, row.n_clean, row.n_suspicious, row.n_dirty) == (12, 4, 3, 5)
+    assert (row.accuracy_clean, row.accuracy_dirty) == (0.25, 0.8)
+    assert row.accuracy_suspicious == pytest.approx(2 / 3)
+    assert row.n_without_verdict == 1
+    published = only(make_effects(entries(clean=4, suspicious=3, dirty=5), scores([*values[:12]])))
+    assert replace(row, n_without_verdict=0, family="", p_adjusted=None) == replace(
+        published, family="", p_adjusted=None
+    )
+    assert (near.n_dirty, near.accuracy_dirty, near.n_without_verdict) == (4, 1, 2)
+    assert near.n_suspicious == 3
+
+
+def test_a_part_without_entries_is_named_as_the_rule_names_it() -> None:
+    row = only(make_effects([judged_entry("0", "shared"), judged_entry("1", "clean")], scores([1])))
+    assert row.note == "no clean and no copied entries with a score"

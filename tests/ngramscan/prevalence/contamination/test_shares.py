@@ -1,4 +1,4 @@
-"""Shares of clean, suspicious and dirty entries, by hand; intervals are in test_proportions."""
+"""Shares of each class of entries, by hand; intervals are in test_proportions."""
 
 from fractions import Fraction
 
@@ -9,8 +9,10 @@ from ngramscan.prevalence.contamination.rules import make_rule
 from ngramscan.prevalence.contamination.shares import ShareRow, make_shares
 from ngramscan.prevalence.several_corpora import UNION
 from ngramscan.statistics.proportions import finite_share, wilson
+from tests.support.contaminated_entries import judged_entry
 
 MINI = make_rule("mini")
+COPIED = make_rule("copied")
 
 
 def entry(
@@ -112,3 +114,74 @@ def test_a_rule_without_a_middle_class_has_no_row_of_it(name: str) -> None:
     assert list(classes) == ["clean", "dirty"]
     assert classes["dirty"].n == {"palm": 1}.get(name, 2)
     assert classes["clean"].n + classes["dirty"].n == 3
+
+
+def test_entries_are_counted_by_their_verdicts_if_documents_decide() -> None:
+    rows = [
+        judged_entry("1", "copied", covered=1.0),
+        judged_entry("2", "copied", covered=13 / 20),
+        judged_entry("3", "copied", covered=0.8),
+        judged_entry("4", "variant", covered=0.9),
+        judged_entry("5", "shared", covered=0.3),
+        judged_entry("6", "shared"),
+        judged_entry("7", "clean"),
+        judged_entry("8", "clean", covered=0.24),
+        judged_entry("9", "clean"),
+        judged_entry("10", "clean"),
+    ]
+    shares = make_shares(rows, COPIED, population=10, seed=None)
+    classes = by_class(shares)
+    assert {name: row.n for name, row in classes.items()} == {
+        "clean": 4,
+        "shared": 2,
+        "variant": 1,
+        "copied": 3,
+    }
+    assert {(row.eta_from, row.eta_below) for row in classes.values()} == {(0, None)}
+    assert [(row.share, row.n_unknown) for row in shares] == [(row.n / 10, 0) for row in shares]
+    assert [(row.share_low, row.share_high) for row in shares] == [
+        wilson(row.n, 10).limits for row in shares
+    ]
+    curve = {row.eta_from: row.n for row in shares if row.verdict == "curve"}
+    assert list(curve) == [step / 20 for step in range(1, 21)]
+    covered = [Fraction(20), Fraction(13), Fraction(16), Fraction(18), Fraction(6), Fraction(24, 5)]
+    assert [*curve.values()] == [
+        sum(twentieths >= step for twentieths in covered) for step in range(1, 21)
+    ]
+
+
+def test_an_entry_without_a_verdict_may_be_of_any_class() -> None:
+    rows = [
+        judged_entry("1", "copied", covered=0.9),
+        judged_entry("2", None),
+        judged_entry("3", None, covered=0.5),
+        judged_entry("4", "clean"),
+    ]
+    shares = make_shares(rows, COPIED, population=4, seed=None)
+    assert [row.n_unknown for row in shares] == [2] * 24
+    assert [row.share for row in shares] == [None] * 24
+    classes = by_class(shares)
+    assert {name: row.n for name, row in classes.items()} == {
+        "clean": 1,
+        "shared": 0,
+        "variant": 0,
+        "copied": 1,
+    }
+    copied = classes["copied"]
+    assert (copied.share_low, copied.share_high) == (wilson(1, 4).low, wilson(3, 4).high)
+
+
+def test_copied_entries_are_counted_by_their_answers() -> None:
+    rows = [
+        judged_entry("1", "copied", answer="near"),
+        judged_entry("2", "copied", answer="near"),
+        judged_entry("3", "copied", answer="not near"),
+        judged_entry("4", "copied"),
+        judged_entry("5", "variant", answer="near"),
+        judged_entry("6", "clean"),
+    ]
+    shares = make_shares(rows, COPIED, 6, None, answers=("near", "not near"))
+    assert [(row.verdict, row.n, row.n_unknown) for row in shares[-2:]] == [
+        ("copied, answer near", 2, 1),
+        ("copied, answer not near", 1, 1),
+    ]

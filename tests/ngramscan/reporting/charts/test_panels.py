@@ -6,10 +6,13 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from ngramscan.prevalence.contamination.rules import EntryClass
 from ngramscan.reporting.charts.figure import IN_A_FILE, MOST_PANELS, MOST_ROWS, ON_A_PAGE
 from ngramscan.reporting.charts.panels import draw
 from ngramscan.reporting.kinds import all_kinds, kind_of
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.rows import record_of
+from tests.support.contaminated_entries import judged_entry
 from tests.support.drawn_rows import (
     ISOLATION,
     SVG,
@@ -117,6 +120,50 @@ def test_the_style_of_a_verdict_does_not_depend_on_the_others(verdicts: list[str
     (figure,) = draw(results_of(rows, "Contaminated shares of the benchmark"))
     colors = {title_of(mark).split(":")[0]: mark.attrib["color"] for mark in marks(parse(figure))}
     assert "--series-3" in colors[next(name for name in colors if "dirty" in name)]
+
+
+BY_COPIED = {"rule": "copied: 4 words from each word on"}
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "series"),
+    [
+        pytest.param(["copied"], 4, id="alone"),
+        pytest.param(["clean", "copied"], 4, id="with clean ones"),
+        pytest.param(["copied", "variant", "shared", "clean"], 4, id="in another order"),
+        pytest.param(["copied", "dirty"], 6, id="with a published rule"),
+    ],
+)
+def test_the_style_of_copied_entries_is_fixed(verdicts: list[str], series: int) -> None:
+    rows = [share(verdict, 0.5, 0.3, 0.2, 0.4) | BY_COPIED for verdict in verdicts]
+    (figure,) = draw(results_of(rows, "Contaminated shares of the benchmark"))
+    colors = {title_of(mark).split(":")[0]: mark.attrib["color"] for mark in marks(parse(figure))}
+    assert f"--series-{series}" in colors[next(name for name in colors if "copied" in name)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "name"), [("copied", "covered, at least"), ("mini", "eta, at least")]
+)
+def test_the_axis_of_a_curve_says_what_has_the_threshold(rule: str, name: str) -> None:
+    rows = [
+        share("curve", threshold, 0.3, 0.2, 0.4) | {"rule": f"{rule}: x"}
+        for threshold in (0.25, 0.5)
+    ]
+    (figure,) = draw(results_of(rows, "Contaminated shares of the benchmark"))
+    assert name in [text.text for text in of_class(parse(figure), "tick")]
+
+
+def test_entries_that_were_copied_are_drawn_by_their_share_of_windows() -> None:
+    verdicts: tuple[EntryClass, ...] = ("copied", "variant", "shared", "clean")
+    entries = [record_of(judged_entry(verdict, verdict)) for verdict in verdicts]
+    rows = [row | {"eta": place / 4} for place, row in enumerate(entries)]
+    (figure,) = draw(results_of(rows, "Contamination of each entry"))
+    drawn = {title_of(mark).split(":")[0]: mark for mark in marks(parse(figure))}
+    assert [mark.attrib["data-value"] for mark in drawn.values()] == ["0.0", "0.25", "0.5", "0.75"]
+    colors = [mark.attrib["color"] for mark in drawn.values()]
+    assert [f"--series-{n}" in color for n, color in zip((4, 3, 2, 1), colors, strict=True)] == [
+        True
+    ] * 4
 
 
 def test_shares_of_corpora_are_in_one_figure_with_a_short_rule() -> None:

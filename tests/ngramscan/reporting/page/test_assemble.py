@@ -37,3 +37,40 @@ def test_missing_values_are_counted_by_their_name_in_words(
         make_page([Results(kind, "x", (*columns,), rows)], None, "2026-01-01T00:00:00Z")
     )
     assert f"no {noun} for 1 of 3 rows" in page
+
+
+@pytest.mark.parametrize(
+    ("rules", "present", "absent"),
+    [
+        pytest.param(["mini: 50 characters"], ["By <code>mini</code>"], ["rule <code>copied"]),
+        pytest.param(
+            ["copied: 4 words"],
+            [
+                "By the rule <code>copied</code>",
+                "as windows of 4 words",
+                "is rare if it occurs up to 10 times",
+                "covers 65% of it or more with a score of 35% or more, or covers 95% of it",
+            ],
+            ["By <code>mini</code>"],
+        ),
+        pytest.param(
+            ["copied: 4 words", "mini: 50 characters"],
+            ["By the rule <code>copied</code>", "By <code>mini</code>"],
+            [],
+        ),
+    ],
+    ids=["a published rule", "copied", "both"],
+)
+def test_methods_of_contamination_are_those_of_the_rules(
+    rules: list[str], present: list[str], absent: list[str]
+) -> None:
+    kind = next(kind for kind in all_kinds() if kind.name == "contaminate")
+    rows = [
+        {"index": "i", "rule": rule, "id": "1", "windows": 4, "found": 4, "verdict": "clean"}
+        | {"eta": 1.0, "eta_low": 1.0, "eta_high": 1.0, "answer": None}
+        for rule in rules
+    ]
+    page = make_page([Results(kind, "x", (*rows[0],), rows)], None, "2026-01-01T00:00:00Z")
+    methods = page.partition('id="methods"')[2]
+    assert [text for text in present if text not in methods] == []
+    assert [text for text in absent if text in methods] == []

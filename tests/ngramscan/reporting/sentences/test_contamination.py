@@ -9,6 +9,13 @@ from tests.support.report_sentences import results_of, texts_of
 ENTRY = "Contamination of each entry"
 SHARE = "Contaminated shares of the benchmark"
 EFFECT = "Scores on clean and on contaminated entries"
+EVIDENCE = "Entries and the documents that have most of them"
+BY_COPIED = "copied: 4 words from each word on; words in lower case"
+COPIED = {"rule": BY_COPIED, "verdict": "copied"}
+VARIANT = {"rule": BY_COPIED, "verdict": "variant"}
+COMMON = {"rule": BY_COPIED, "verdict": "shared"}
+CLEAN = {"rule": BY_COPIED, "verdict": "clean"}
+UNDECIDED = {"rule": BY_COPIED, "verdict": None}
 ROWS: dict[str, dict[str, Any]] = {
     ENTRY: {
         "index": "i",
@@ -46,6 +53,14 @@ ROWS: dict[str, dict[str, Any]] = {
         "level": 0.95,
         "p": 0.01,
         "p_adjusted": 0.02,
+    },
+    EVIDENCE: {
+        "index": "i",
+        "rule": BY_COPIED,
+        "id": "1",
+        "verdict": "copied",
+        "text": "a",
+        "passage": "a",
     },
 }
 """A row of each kind, which cases have with other values."""
@@ -146,6 +161,157 @@ ROWS: dict[str, dict[str, Any]] = {
                 '1 of 1 question is dirty in i (rule “Is "x" dirty?\\n”).',
             ],
             id="a rule of a file that others made",
+        ),
+        pytest.param(
+            ENTRY,
+            [COPIED] * 12 + [VARIANT] * 3 + [COMMON] * 40 + [CLEAN] * 65,
+            [
+                (
+                    "12 of 120 questions were copied into a document of i (rule copied), 3 more "
+                    "with other numbers, 40 share common text with it, 65 do not occur."
+                ),
+            ],
+            id="questions that were copied, in part and not",
+        ),
+        pytest.param(
+            ENTRY,
+            [COPIED, VARIANT, COMMON, CLEAN, UNDECIDED],
+            [
+                (
+                    "1 of 5 questions was copied into a document of i (rule copied), 1 more with "
+                    "other numbers, 1 shares common text with it, 1 does not occur, 1 is not "
+                    "decided."
+                ),
+            ],
+            id="one question of each class",
+        ),
+        pytest.param(
+            ENTRY,
+            [VARIANT, VARIANT, CLEAN],
+            [
+                (
+                    "Not one of 3 questions was copied into a document of i (rule copied), but 2 "
+                    "were with other numbers, 1 does not occur."
+                ),
+            ],
+            id="variants alone",
+        ),
+        pytest.param(
+            ENTRY,
+            [VARIANT, UNDECIDED, UNDECIDED],
+            [
+                (
+                    "Not one of 3 questions was copied into a document of i (rule copied), but 1 "
+                    "was with other numbers, 2 are not decided."
+                ),
+            ],
+            id="one variant",
+        ),
+        pytest.param(
+            ENTRY,
+            [CLEAN, CLEAN],
+            ["Not one of 2 questions was copied into a document of i (rule copied)."],
+            id="nothing was copied",
+        ),
+        pytest.param(
+            ENTRY,
+            [
+                COPIED | {"answer": "near"},
+                COPIED | {"answer": "not near"},
+                VARIANT | {"answer": "near"},
+            ],
+            [
+                (
+                    "2 of 3 questions were copied into a document of i (rule copied), 1 more with "
+                    "other numbers; 1 of the copied ones with the answer near."
+                ),
+            ],
+            id="answers near what was copied",
+        ),
+        pytest.param(
+            ENTRY,
+            [
+                COPIED,
+                CLEAN,
+                COMMON | {"index": "j"},
+                CLEAN | {"index": "j"},
+                COPIED | {"index": "union"},
+                COMMON | {"index": "union"},
+            ],
+            [
+                (
+                    "1 of 2 questions was copied into a document of any of the corpora (rule "
+                    "copied), 1 shares common text with them."
+                ),
+                "Among the 2 corpora, i has most (1 copied) and j fewest (0).",
+            ],
+            id="copies in any corpus",
+        ),
+        pytest.param(
+            SHARE,
+            [COPIED, CLEAN | {"share": 0.9}, COPIED | {"verdict": "copied, answer near"}],
+            [
+                (
+                    "10% [5.8, 17] of the 120 questions were copied into a document of dclm (rule "
+                    "copied)."
+                ),
+                "10% [5.8, 17] were copied into a document of dclm with the answer near.",
+                "Brackets enclose 95% confidence intervals.",
+            ],
+            id="a share of copies",
+        ),
+        pytest.param(
+            SHARE,
+            [COPIED | {"share": None, "share_low": 0.2, "share_high": 0.6, "population": 1319}],
+            [
+                (
+                    "Between 20% and 60% of the 1,319 questions of the file were copied into a "
+                    "document of dclm (rule copied): not all of their windows are known, "
+                    "estimated from 120."
+                ),
+            ],
+            id="a share of copies that is not known",
+        ),
+        pytest.param(
+            EVIDENCE,
+            [{}, {"id": "2"}, {"id": "3", "verdict": "variant"}, {"id": "4", "verdict": "shared"}],
+            [
+                (
+                    "4 questions are shown with the document of i that has most of each: 2 copied, "
+                    "1 with other numbers and 1 with common text."
+                ),
+            ],
+            id="documents of several questions",
+        ),
+        pytest.param(
+            EVIDENCE,
+            [{"index": name} for name in "ijkl"],
+            [
+                "1 question is shown with the document of i that has most of it: 1 copied.",
+                "1 question is shown with the document of j that has most of it: 1 copied.",
+                "1 question is shown with the document of k that has most of it: 1 copied.",
+                "The table has one further index.",
+            ],
+            id="documents of four corpora",
+        ),
+        pytest.param(
+            EFFECT,
+            [{"rule": BY_COPIED}, {"rule": BY_COPIED, "answer": "not near", "p_adjusted": 0.07}],
+            [
+                (
+                    "Copied questions have higher scores than clean ones with m and cot on d in "
+                    "i, scored by r: 70% against 50%, 20.0 points [5.0, 34.0], adjusted p = "
+                    "0.020, n = 60."
+                ),
+                (
+                    "No difference is shown between copied questions without the answer near and "
+                    "clean ones in scores with m and cot on d in i, scored by r: 70% against "
+                    "50%, 20.0 points [5.0, 34.0], adjusted p = 0.070, n = 60; the interval is "
+                    "not adjusted for the number of tests."
+                ),
+                "Brackets enclose 95% confidence intervals.",
+            ],
+            id="an effect of copies",
         ),
         pytest.param(
             ENTRY,

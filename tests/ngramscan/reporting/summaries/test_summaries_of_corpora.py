@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from ngramscan.reporting.rows import record_of
 from ngramscan.reporting.summaries.contamination import summarize_entries, summarize_shares
 from ngramscan.reporting.summaries.traces import summarize_curve
 from tests.support.command import invoke
+from tests.support.contaminated_entries import judged_entry
 from tests.support.places import ROOT
 
 EXAMPLES = ROOT / "outputs/example-formulas"
@@ -137,6 +139,35 @@ def test_questions_that_occur_nowhere_are_in_no_table() -> None:
     assert table.columns["dirty in"] == ["0 of 1"]
     (table,) = summarize_entries([found, found | {"id": "2"}], 1)
     assert table.note == "1 more question has windows that occur"
+
+
+def test_questions_that_were_copied_in_most_corpora_come_first() -> None:
+    both = [
+        judged_entry("both", "copied", index=name, score=0.5, covered=0.8) for name in ("a", "b")
+    ]
+    rows = [
+        judged_entry("variant", "variant", score=1.0, covered=1.0),
+        judged_entry("common", "shared"),
+        judged_entry("clean", "clean", score=0.1, covered=0.3),
+        judged_entry("once", "shared", score=0.2, covered=0.3),
+        judged_entry("once", "copied", index="b", score=0.9, covered=0.7),
+        *both,
+        judged_entry("elsewhere", "copied", index="union", score=1.0, covered=1.0),
+    ]
+    records = [record_of(row) for row in rows]
+    (table,) = summarize_entries(records, 5)
+    assert table.columns == {
+        "id": ["both", "once", "variant"],
+        "copied in": ["2 of 2", "1 of 2", "0 of 2"],
+        "score, %": ["50.0", "90.0", "100.0"],
+        "covered, %": ["80.0", "70.0", "100.0"],
+    }
+    assert (table.layout.title, table.note) == ("Questions that were copied in most corpora", "")
+    (table,) = summarize_entries(records, 1)
+    assert table.note == "2 more questions have text in a document"
+    (table,) = summarize_entries(records, 2)
+    assert table.note == "1 more question has text in a document"
+    assert summarize_entries(records[1:3], 5) == []
 
 
 def test_a_corpus_without_a_prompt_has_a_dash() -> None:
