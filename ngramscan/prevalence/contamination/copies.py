@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import log2
+from math import fsum, log2
 
 from ngramscan.indexes.base import Passage
 from ngramscan.matching.placed_words import PlacedWords, placed_words
@@ -78,7 +78,8 @@ class WeighedEntry:
     def weight(self, windows: Iterator[_Window] | frozenset[_Window]) -> float:
         """Return how much some windows weigh together, in bits."""
         counts = (self.counts[window] for window in windows)
-        return sum(
+        # Exact, so that the order of a set does not matter.
+        return fsum(
             max(0.0, log2(self.size / max(count, _UNSEEN))) for count in counts if count is not None
         )
 
@@ -237,8 +238,10 @@ def _variant(
         at for place, _ in changed for at in range(place - entry.width + 1, place + 1) if at >= 0
     }
     same = frozenset(window for at, window in enumerate(entry.windows) if at not in has_changed)
-    score = _score(entry, windows & same, entry.rare & same)
-    is_copy = bool(windows) and _is_copied(entry, windows, covered, score)
+    rare = entry.rare & same
+    score = _score(entry, windows & same, rare)
+    # Of a template that many documents fill with numbers, nothing else is rare.
+    is_copy = bool(windows & rare) and covered >= COVERED and score >= SCORE
     return Match(
         passage,
         placed,

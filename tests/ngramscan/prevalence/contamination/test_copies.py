@@ -189,10 +189,14 @@ def test_a_question_that_many_pages_have_whole_is_copied() -> None:
     assert verdict(GARDENER, [*OTHERS, *[GARDENER] * 40]) == "copied"
 
 
-@pytest.mark.parametrize("n_documents", [1, 30])
-def test_other_numbers_make_a_variant(n_documents: int) -> None:
+def test_a_problem_that_many_pages_have_with_other_numbers_is_shared() -> None:
+    pages = [GARDENER.replace("19", str(number)) for number in range(30, 60)]
+    assert verdict(GARDENER, [*OTHERS, *pages]) == "shared"
+
+
+def test_other_numbers_make_a_variant() -> None:
     copy = GARDENER.replace("19", "21").replace("70", "64")
-    entry = weighed(GARDENER, [*OTHERS, *[copy] * n_documents])
+    entry = weighed(GARDENER, [*OTHERS, copy])
     judgement = judge(entry, [passage(copy)])
     assert judgement.verdict == "variant"
     changed = judgement.matches[0].changed
