@@ -77,7 +77,8 @@ class EffectRow:
     """The accuracy of a model with a method on entries by verdict; shares, not percent.
 
     Columns of `dirty` are about contaminated entries by any rule: dirty or copied ones. Those of
-    `suspicious` are about the classes in between: suspicious, or shared and variants.
+    `suspicious` are about the classes in between: suspicious entries, or variants. Those of `clean`
+    are about the others: clean entries, by the rule `copied` also shared ones.
     """
 
     index: Label
@@ -89,12 +90,13 @@ class EffectRow:
     """Entries with a verdict and a known score."""
     accuracy: Share | None
     n_clean: int
+    """By the rule `copied`: entries that are clean, or shared: what they share is common text."""
     accuracy_clean: Share | None
     """The score that remains on the clean part."""
     accuracy_clean_low: Share | None
     accuracy_clean_high: Share | None
     n_suspicious: int
-    """By the rule `copied`: entries that are shared or variants."""
+    """By the rule `copied`: entries that are variants."""
     accuracy_suspicious: Share | None
     accuracy_suspicious_low: Share | None
     accuracy_suspicious_high: Share | None
@@ -135,8 +137,8 @@ def make_effects(
 ) -> list[EffectRow]:
     """Compare accuracies on dirty and on clean entries, per index, dataset, model and method.
 
-    By the rule `copied`, copied entries are the dirty ones; those that are shared or variants are
-    in columns of their own, as suspicious ones are by other rules.
+    By the rule `copied`, copied entries are the dirty ones, and shared ones count as clean;
+    variants are in columns of their own, as suspicious entries are by other rules.
 
     Answers to one problem are averaged first. No answer counts as wrong; an unknown score is left
     out. `compare_samples` says which intervals and tests these are. A difference has other possible

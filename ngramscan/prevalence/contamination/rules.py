@@ -40,8 +40,9 @@ COPY_CLASSES: tuple[EntryClass, ...] = ("clean", "shared", "variant", "copied")
 """The classes by the rule `copied`, from clean to contaminated."""
 CONTAMINATED: tuple[EntryClass, ...] = ("dirty", "copied")
 """The classes of entries that a corpus contains, by any rule."""
-PARTLY: tuple[EntryClass, ...] = ("suspicious", "shared", "variant")
-"""The classes between clean and contaminated."""
+PARTLY: tuple[EntryClass, ...] = ("suspicious", "variant")
+"""The classes between those and the entries that a corpus does not contain; what is shared is
+common text, which tells nothing about the entry."""
 COPIED = "copied"
 """The rule, and its class, of entries that were copied into a document."""
 

@@ -265,9 +265,9 @@ def test_a_note_says_nothing_where_interval_and_test_agree() -> None:
 
 def test_copied_entries_are_compared_with_clean_ones_as_dirty_ones_are() -> None:
     rows = [
-        *(judged_entry(str(n), "clean") for n in range(4)),
-        judged_entry("4", "shared"),
-        *(judged_entry(str(n), "variant", answer="near") for n in (5, 6)),
+        *(judged_entry(str(n), "clean") for n in range(3)),
+        judged_entry("3", "shared"),
+        *(judged_entry(str(n), "variant", answer="near") for n in (4, 5, 6)),
         *(judged_entry(str(n), "copied", answer="near") for n in (7, 8, 9, 10)),
         judged_entry("11", "copied", answer="not near"),
         judged_entry("12", None),
@@ -287,5 +287,6 @@ def test_copied_entries_are_compared_with_clean_ones_as_dirty_ones_are() -> None
 
 
 def test_a_part_without_entries_is_named_as_the_rule_names_it() -> None:
-    row = only(make_effects([judged_entry("0", "shared"), judged_entry("1", "clean")], scores([1])))
+    judged = [judged_entry("0", "variant"), judged_entry("1", "clean")]
+    row = only(make_effects(judged, scores([1])))
     assert row.note == "no clean and no copied entries with a score"
