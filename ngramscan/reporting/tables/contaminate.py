@@ -12,6 +12,7 @@ from ngramscan.prevalence.contamination.contaminate import ContaminateResult, En
 from ngramscan.prevalence.contamination.rules import (
     CONTAMINATED,
     COPY_CLASSES,
+    PARTLY,
     EntryClass,
     classes_by,
 )
@@ -165,8 +166,9 @@ def _print_effects(
     console: Console, effects: Sequence[EffectRow], classes: Sequence[EntryClass]
 ) -> None:
     """Print accuracies where there are two to compare; the rows of --effects have their limits."""
-    _, *partly, contaminated = classes
-    between = " or ".join(partly)
+    contaminated = classes[-1]
+    between = " or ".join(name for name in classes if name in PARTLY)
+    clean = " or ".join(name for name in classes if name not in {*PARTLY, contaminated})
     title, compared_rows = (
         "Accuracy by class, %",
         [row for row in effects if row.difference is not None],
@@ -178,8 +180,8 @@ def _print_effects(
         "no class": [cell(row.n_without_verdict or None) for row in compared_rows],
         "no score": [cell(row.n_without_score or None) for row in compared_rows],
         "all": [percent(row.accuracy) for row in compared_rows],
-        "n clean": [cell(row.n_clean) for row in compared_rows],
-        "clean": [percent(row.accuracy_clean) for row in compared_rows],
+        f"n {clean}": [cell(row.n_clean) for row in compared_rows],
+        clean: [percent(row.accuracy_clean) for row in compared_rows],
         between: [percent(row.accuracy_suspicious) for row in compared_rows],
         f"n {contaminated}": [cell(row.n_dirty) for row in compared_rows],
         contaminated: [percent(row.accuracy_dirty) for row in compared_rows],
@@ -192,7 +194,7 @@ def _print_effects(
     if not any(row.answer for row in compared_rows):
         del columns["answer"]
     columns = {"index": columns.pop("index"), **columns}
-    optional = ("no class", "no score", between, "n", "all", "n clean", f"n {contaminated}")
+    optional = ("no class", "no score", between, "n", "all", f"n {clean}", f"n {contaminated}")
     if compared_rows:
         wrapping = frozenset({"model", "method", "dataset"})
         layout = Layout(5, wrapping=wrapping, optional=optional, headings=2, title=title)

@@ -78,7 +78,7 @@ def test_a_screen_of_copies_fits_and_has_each_number(width: int) -> None:
 def test_notes_say_the_thresholds_in_words() -> None:
     text = " ".join(" ".join(shown(ROWS, 80)).split())
     assert (
-        "copied: one document has 65% or more of the words and 35% or more of the rare windows, "
+        "copied: one document has 65% or more of the words and 25% or more of the rare windows, "
         "weighed by their rarity, or 95% of the words (rare: up to 10 occurrences in the corpus); "
         "variant: the same, but with other numbers; shared: only common text or a part of it "
         "occurs; clean: none of these score: the share of the rare windows that the document has; "
