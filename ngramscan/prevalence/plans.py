@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ngramscan.indexes.base import CountsBySource, FindsSpans, Index, Locates, ReadsMetadata
+from ngramscan.indexes.base import (
+    CountsBySource,
+    FindsPassages,
+    FindsSpans,
+    Index,
+    Locates,
+    ReadsMetadata,
+)
 from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.patterns.model import Query
 from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, queries_of_forms
+from ngramscan.prevalence.contamination.index_passages import LOOKED_AT, other_windows, reach_of
 from ngramscan.prevalence.contamination.rules import Rule
+from ngramscan.prevalence.contamination.rules import windows_of as contamination_windows
 from ngramscan.prevalence.contexts import bytes_of
 from ngramscan.prevalence.count import collect_replies, forms_of, texts_asked, texts_of
 from ngramscan.prevalence.draws import DocnormOptions
@@ -37,6 +46,13 @@ _BY_RULE_IN_PLACE = (
 )
 _TRACED_IN_TOKENS = (
     "a request per token; requests are an estimate until the tokens are in the journal"
+)
+
+_COPIED = (
+    "requests count the windows of the entries as they are written; requests_at_most also look at"
+    f" up to {LOOKED_AT} occurrences of each entry, and count its windows in other forms (small and"
+    " capital letters, single spaces, normal forms), which are asked for only where no document has"
+    " the entry as it is written"
 )
 
 
@@ -140,8 +156,11 @@ def plan_contaminate(
 ) -> list[PlanRow]:
     """Return the cost of entries: of their windows, and at most of their other forms.
 
-    So many occurrences of each entry may be `shown`, with `width` characters on each side.
+    So many occurrences of each entry may be `shown`, with `width` characters on each side. For the
+    rule `copied` it is known how many, see `describe_copied_plan`.
     """
+    if rule.weighs:
+        return [_copied_row(entries, rule, index, width) for index in indexes]
     texts_by_entry = queries_of(entries, rule, seed).values()
     texts = list(dict.fromkeys(text for entry_texts in texts_by_entry for text in entry_texts))
     # If no entry is clean, a window of each is looked up again, and `windows_per_entry` are shown.
@@ -157,6 +176,35 @@ def plan_contaminate(
         replace(row, requests_at_most=row.requests_at_most + cost.requests_at_most)
         for row, cost in zip(plan, costs, strict=True)
     ]
+
+
+def _copied_row(entries: Sequence[Entry], rule: Rule, index: Index, context: int) -> PlanRow:
+    """Return the cost of counting windows as they are written, and at most of what follows."""
+    windows_by_entry = [
+        [entry.text[window.start : window.stop] for window in windows]
+        for entry in entries
+        if (windows := contamination_windows(entry.text, rule))
+    ]
+    texts = list(dict.fromkeys(text for windows in windows_by_entry for text in windows))
+    (row,) = make_plan(len(texts), texts, 0, 0, [index])
+    if isinstance(index, FindsPassages):
+        return row
+    looked_up = [text for windows in windows_by_entry for text in windows[:LOOKED_AT]]
+    forms = list(dict.fromkeys(form for text in texts for form in other_windows(text)))
+    n_shown = LOOKED_AT * len(windows_by_entry)
+    reach = max((reach_of(windows, rule.width, context) for windows in windows_by_entry), default=0)
+    more = index.cost([*looked_up, *forms], n_shown, reach)
+    return replace(
+        row,
+        windows_at_most=n_shown,
+        requests_at_most=row.requests_at_most + more.requests_at_most,
+    )
+
+
+def describe_copied_plan(rule: Rule, indexes: Sequence[Index]) -> list[str]:
+    """Say what the requests of the rule `copied` are for."""
+    is_asked = not all(isinstance(index, FindsPassages) for index in indexes)
+    return [_COPIED] if rule.weighs and is_asked else []
 
 
 def plan_trace(

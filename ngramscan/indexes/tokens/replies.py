@@ -28,7 +28,7 @@ from ngramscan.remote.exchange import TransientError, read_object
 
 _WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
 """Words of the service about questions that would be wrong again."""
-_OPERATORS = (" AND ", " OR ")
+OPERATORS = (" AND ", " OR ")
 _BLANKS = str.maketrans("ĠĊ▁", " \n ")
 
 
@@ -59,7 +59,7 @@ def read_token_reply(response: httpx.Response) -> Reply:
 
 def check_query(query: str) -> None:
     """Raise a RemoteRefused for a text that the service reads as a query with operators."""
-    for operator in _OPERATORS:
+    for operator in OPERATORS:
         if operator in query:
             problem = f"{operator.strip()!r} between spaces is an operator of the service"
             raise RemoteRefused(f"{query!r} can't be queried: {problem}; a local index can be")
