@@ -22,6 +22,7 @@ from ngramscan.prevalence.contamination.numbers import changed_numbers, is_numbe
 from ngramscan.prevalence.contamination.rules import EntryClass
 from ngramscan.prevalence.contamination.thresholds import (
     COVERED,
+    COVERED_VARIANT,
     EVERYWHERE,
     FOUND_WEIGHT,
     LEAST_SHARE,
@@ -241,7 +242,7 @@ def _variant(
     rare = entry.rare & same
     score = _score(entry, windows & same, rare)
     # Of a template that many documents fill with numbers, nothing else is rare.
-    is_copy = bool(windows & rare) and covered >= COVERED and score >= SCORE
+    is_copy = bool(windows & rare) and covered >= COVERED_VARIANT and score >= SCORE
     return Match(
         passage,
         placed,

@@ -12,6 +12,8 @@ COVERED = 0.65
 """The least share of its words that a document has of a copied entry."""
 SCORE = 0.25
 """The least share of the weight of its rare windows."""
+COVERED_VARIANT = 0.8
+"""The least share of its words, with numbers masked, that a document has of a variant."""
 WHOLE = 0.95
 """An entry of which a document has this share of words is copied, though it is in many."""
 EVERYWHERE = 1000
