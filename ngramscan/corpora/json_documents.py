@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -27,21 +29,28 @@ class LineParser:
         self._options = options
         self._records = JsonRecords(options)
         names = {"text": options.text_field}
-        row = msgspec.defstruct("Row", [("text", str)], rename=names, gc=False)
+        sources = [(name, Any, None) for name in SOURCE_FIELDS] if options.needs_sources else []
+        row = msgspec.defstruct("Row", [("text", str), *sources], rename=names, gc=False)
         self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(row)
+        self._reads_line_by_line = self._records.reads_fields or (
+            options.needs_sources and options.text_field in SOURCE_FIELDS
+        )
 
     def parse(self, block: bytearray, consumed: int) -> Batch:
         """Return the documents of some lines; `lines_read` stops before a line that is wrong."""
-        if not (self._options.needs_sources or self._records.reads_fields):
+        if not self._reads_line_by_line:
             n_lines = count_newlines(block) + (not block.endswith(b"\n"))
-            texts = []
+            texts, sources = list[bytes](), list[str]()
             with suppress(ValueError, RecursionError):
                 # An empty line or one that it does not take: line by line below.
-                texts = [row.text.encode() for row in self._decoder.decode_lines(block)]
+                rows = self._decoder.decode_lines(block)
+                texts = [row.text.encode() for row in rows]
+                if self._options.needs_sources:
+                    sources = [_source(partial(getattr, row)) for row in rows]
             if texts and len(texts) == n_lines:
                 self.lines_read += n_lines
                 records = range(self.lines_read - n_lines + 1, self.lines_read + 1)
-                return Batch(texts, records, consumed, lines_read=self.lines_read)
+                return Batch(texts, records, consumed, sources, lines_read=self.lines_read)
         return self._parse_lines(block, consumed)
 
     def _parse_lines(self, block: bytearray, consumed: int) -> Batch:
@@ -78,8 +87,7 @@ class JsonDocuments:
             return
         self._texts.append(text)
         self._numbers.append(number)
-        values = map(row.get, SOURCE_FIELDS)
-        self._sources.append(next((str(value) for value in values if value is not None), ""))
+        self._sources.append(_source(row.get))
         self._fields.append(row)
 
     def batch(self, consumed: int, lines_read: int = 0) -> Batch:
@@ -126,6 +134,12 @@ class JsonRecords:
         except UnicodeEncodeError as error:
             problem = f"field {self._field.spec!r} has a lone surrogate at character {error.start}"
             raise NoTextError("with a lone surrogate", problem) from error
+
+
+def _source(value_of: Callable[[str], Any]) -> str:
+    """Return the URL or id of a document, from a function that returns the value of a field."""
+    values = map(value_of, SOURCE_FIELDS)
+    return next((str(value) for value in values if value is not None), "")
 
 
 def _loads(line: bytearray) -> Any:

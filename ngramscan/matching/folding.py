@@ -127,6 +127,7 @@ fillers, and the line that makes Arabic words longer.
 
 Source: Default_Ignorable_Code_Point of the Unicode Character Database, without jamo; and U+0640.
 """
+_INVISIBLE_RUN = re.compile(f"[{_INVISIBLE}]+")
 _HYPHEN_OF_LINE = re.compile(r"\u00ad(?=[ \t]*+[\r\n])")
 # `10²` must not become 102, nor `1½` 11⁄2; a space separates them.
 _RAISED = re.compile(r"[\u00b2\u00b3\u00b9\u2070\u2071\u2074-\u2079\u207f]+")
@@ -135,7 +136,7 @@ _TRADE_MARK = re.compile(r"[\u2120\u2122]")
 _LETTER_APOSTROPHE = re.compile(r"[\u02bb\u02bc]")
 _CHARACTERS = (
     FoldingStep(("\u00ad",), _HYPHEN_OF_LINE, lambda _: "-"),
-    FoldingStep((), re.compile(f"[{_INVISIBLE}]+"), lambda _: ""),
+    FoldingStep((), _INVISIBLE_RUN, lambda _: ""),
     FoldingStep((), _RAISED, lambda match: f" {match[0]}"),
     FoldingStep((), _FRACTION, lambda match: f" {match[0]}"),
     FoldingStep(("\u2120", "\u2122"), _TRADE_MARK, lambda _: " "),
@@ -154,16 +155,44 @@ def _compatible() -> FoldingStep:
     return FoldingStep((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
 
 
+def without_markup(text: str) -> str:
+    """Return a text without markup."""
+    return replaced(text, _MARKUP)
+
+
+def folded_characters(text: str) -> str:
+    """Return a text without invisible characters, in Unicode's form NFKC."""
+    return unicodedata.normalize("NFKC", replaced(text, _CHARACTERS))
+
+
+def is_invisible(character: str) -> bool:
+    """Tell whether a character is taken away."""
+    return bool(_INVISIBLE_RUN.match(character))
+
+
+def is_changed_apart(character: str) -> bool:
+    """Tell whether a character is replaced by another rule than Unicode's form NFKC."""
+    return any(step.pattern.match(character) for step in _CHARACTERS)
+
+
+def is_joining(character: str) -> bool:
+    """Tell whether a character may make one with those before it in Unicode's form NFKC."""
+    return bool(_joining().match(character))
+
+
+@cache
+def _joining() -> re.Pattern[str]:
+    return re.compile(f"[{marks()}{_JAMO}]")
+
+
 def folded(text: str) -> str:
     """Return a text without markup and invisible characters, in Unicode's form NFKC.
 
     >>> folded("<b>ｅﬃcient</b>&nbsp;ca\u00adfe\u0301 10² [so](http://a.b/c)")
     'efficient café 10 2 [so]'
     """
-    text = replaced(text, _MARKUP)
-    if text.isascii():
-        return text
-    return unicodedata.normalize("NFKC", replaced(text, _CHARACTERS))
+    text = without_markup(text)
+    return text if text.isascii() else folded_characters(text)
 
 
 def folded_places(text: str) -> PlacedText:

@@ -64,6 +64,16 @@ def normalized_places(
     return folded_text
 
 
+def without_emphasis(text: str) -> str:
+    """Return a text without the underscores that are not within a word."""
+    return replaced(text, (_EMPHASIS,))
+
+
+def mended(text: str, is_broken: IsBroken) -> str:
+    """Return a text without the hyphens and ends of lines that break words."""
+    return replaced(text, (_mending(is_broken),))
+
+
 @cache
 def _other() -> re.Pattern[str]:
     """Return an expression for all but letters, digits and their marks."""
@@ -71,14 +81,15 @@ def _other() -> re.Pattern[str]:
 
 
 def _word_steps(is_broken: IsBroken) -> tuple[FoldingStep, ...]:
-    def mended(match: re.Match[str]) -> str:
+    return _mending(is_broken), _EMPHASIS
+
+
+def _mending(is_broken: IsBroken) -> FoldingStep:
+    def joined(match: re.Match[str]) -> str:
         head = _word_before(match.string, match.start())
         return "" if head and is_broken(head, match["tail"]) else match[0]
 
-    return (
-        FoldingStep(("-", "\u2010"), _END_OF_LINE, mended),
-        FoldingStep(("_",), _UNDERSCORES, _without_emphasis),
-    )
+    return FoldingStep(("-", "\u2010"), _END_OF_LINE, joined)
 
 
 def _word_before(text: str, stop: int) -> str:
@@ -99,4 +110,5 @@ def _without_emphasis(match: re.Match[str]) -> str:
     return match[0] if before.isalnum() and after.isalnum() else " "
 
 
+_EMPHASIS = FoldingStep(("_",), _UNDERSCORES, _without_emphasis)
 _SMALL = FoldingStep((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())

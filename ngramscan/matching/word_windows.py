@@ -28,7 +28,7 @@ MOST_TEXTS = 50
 LEAST_UNCOMMON = 3
 """A text with fewer windows that are not common is looked for by all its windows."""
 LEAST_UNCOMMON_IN_DOCUMENT = 2
-"""Of a text with more of them, a document has at least as many of these."""
+"""A document has at least as many of the uncommon windows of a text that has more."""
 
 _BETWEEN = b" \x00 "
 """Separates documents: a word that no text has."""

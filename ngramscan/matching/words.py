@@ -108,6 +108,16 @@ _ASCII_WORD = re.compile(r"\w+")
 _UNSPACED = re.compile(rf"(?!\W)[{UNSPACED}]")
 
 
+def is_spaced_letter(character: str) -> bool:
+    """Tell whether a character is part of a word together with others like it.
+
+    >>> is_spaced_letter("é"), is_spaced_letter("数"), is_spaced_letter("—")
+    (True, False, False)
+    """
+    is_other = _UNSPACED.match(character) or character in _JAPANESE_MARKS
+    return bool(_word().fullmatch(character)) and not is_other
+
+
 def word_places(text: str) -> list[tuple[int, int]]:
     """Return start and end of each word of a text.
 

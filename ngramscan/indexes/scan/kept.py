@@ -29,7 +29,7 @@ from ngramscan.matching.normalization import LONGEST_FORM
 
 R = TypeVar("R", Counts, PieceExcerpts, PieceSources, PiecePassages)
 Task = Question | Sought | SourceQuestion | PassageQuestion
-"""What is asked of a piece."""
+"""The questions about a piece."""
 
 _SOURCE = "scan"
 _PROCEDURE = 2

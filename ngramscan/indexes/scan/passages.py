@@ -16,11 +16,12 @@ from msgspec import Meta
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.indexes.base import Passage
 from ngramscan.matching.matcher import BYTES_AT_ONCE
-from ngramscan.matching.normalization import FORM, normalized, normalized_places
+from ngramscan.matching.normalization import FORM, normalized_places
 from ngramscan.matching.words import word_places
 from ngramscan.processes.pool import Report
 
 if TYPE_CHECKING:  # numpy is slow to import
+    from ngramscan.matching.word_bytes import WordBytes
     from ngramscan.matching.word_windows import FoundSpan, WindowFinder
 
 Natural = Annotated[int, Meta(ge=0)]
@@ -203,18 +204,17 @@ class _Search:
         """Search some more documents."""
         import numpy as np
 
-        words = [self._words_of(document.text) for document in documents]
-        located = self._finder.find(words)
+        from ngramscan.matching.word_bytes import word_bytes
+
+        texts = [document.text for document in documents]
+        words = word_bytes(texts, self._sought.is_broken)
+        located = self._finder.find([each.text for each in words])
         self._counts += np.bincount(located.windows, minlength=len(self._counts))
         for span in self._finder.spans(located, self._least):
             if span.windows >= self._least[span.text_number] and self._question.most:
                 self._keep(span, documents[span.document], words[span.document])
 
-    def _words_of(self, text: bytes) -> bytes:
-        readable = str(text, "utf-8", "replace")
-        return normalized(readable, "words", self._sought.is_broken).encode()
-
-    def _keep(self, span: FoundSpan, document: _Document, words: bytes) -> None:
+    def _keep(self, span: FoundSpan, document: _Document, words: WordBytes) -> None:
         """Keep a passage in the place of the worst; those before it with as many windows stay."""
         best, number = self._best[span.text_number], span.text_number
         passage = FoundPassage(
@@ -230,15 +230,22 @@ class _Search:
         if len(best) == self._question.most:
             self._least[number] = max(self._finder.least[number], best[-1].windows + 1)
 
-    def _passage_text(self, span: FoundSpan, document: bytes, words: bytes) -> str:
+    def _passage_text(self, span: FoundSpan, document: bytes, words: WordBytes) -> str:
         """Return the text of a span in a document with its context."""
+        context = self._question.context
+        if words.is_in_place:
+            # A character has up to four bytes.
+            before = document[max(span.start - 4 * context, 0) : span.start]
+            behind = document[span.stop : span.stop + 4 * context]
+            head, tail = str(before, "utf-8", "ignore"), str(behind, "utf-8", "ignore")
+            first = max(len(head) - context, 0)
+            return head[first:] + str(document[span.start : span.stop], "utf-8") + tail[:context]
         text = str(document, "utf-8", "replace")
         placed = normalized_places(text, "words", self._sought.is_broken)
         places = word_places(placed.text)
-        # There is a blank before each word.
-        first, last = words.count(b" ", 0, span.start) - 1, words.count(b" ", 0, span.stop) - 1
+        first = len(words.text[: span.start].split())
+        last = first + len(words.text[span.start : span.stop].split()) - 1
         start, stop = placed.starts[places[first][0]], placed.stops[places[last][1] - 1]
-        context = self._question.context
         return text[max(start - context, 0) : stop + context]
 
     def occurrences(self) -> dict[int, int]:
