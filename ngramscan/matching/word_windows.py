@@ -30,8 +30,9 @@ LEAST_UNCOMMON = 3
 LEAST_UNCOMMON_IN_DOCUMENT = 2
 """A document has at least as many of the uncommon windows of a text that has more."""
 
-_BETWEEN = b" \x00 "
-"""Separates documents: a word that no text has."""
+BETWEEN_DOCUMENTS = 0xFF
+"""The byte of a word between two documents, which no text has; never part of UTF-8."""
+_BETWEEN = b" %c " % BETWEEN_DOCUMENTS
 _PADDING = 16 * b" "
 """So that eight bytes can be read from each place on."""
 _BLOCK_BYTES = 1 << 17
@@ -94,6 +95,28 @@ def number_windows(texts: Sequence[Sequence[str]], width: int) -> NumberedWindow
     return NumberedWindows([*numbers], by_text)
 
 
+class JoinedDocuments(NamedTuple):
+    """Documents after each other, with a word between them that no text has."""
+
+    text: bytearray
+    begins: Integers
+    """Where each document begins, and where one more would."""
+
+    def size_of(self, number: int) -> int:
+        """Return the bytes of a document."""
+        return int(self.begins[number + 1] - self.begins[number]) - len(_BETWEEN)
+
+
+def join_documents(documents: Sequence[bytes], width: int) -> JoinedDocuments:
+    """Join documents so that windows of up to `width` words begin with each of their words."""
+    sizes = (len(document) + len(_BETWEEN) for document in documents)
+    begins = [*accumulate(sizes, initial=len(_BETWEEN))]
+    text = bytearray(_BETWEEN)
+    text += _BETWEEN.join(documents)
+    text += width * _BETWEEN + _PADDING
+    return JoinedDocuments(text, np.array(begins, np.int64))
+
+
 class FoundSpan(NamedTuple):
     """The span of a document that has the most different windows of a text."""
 
@@ -147,17 +170,11 @@ class WindowFinder:
         self._reach = np.array([longest_passage(n) - size for n, size in lengths], np.int64)
         """How far the last window of a span of each text may begin after the first, in words."""
 
-    def find(self, documents: Sequence[bytes]) -> FoundWindows:
+    def find(self, documents: JoinedDocuments) -> FoundWindows:
         """Return the sought windows in documents, which are words with blanks between them."""
-        begins = accumulate(
-            (len(document) + len(_BETWEEN) for document in documents), initial=len(_BETWEEN)
-        )
-        # After the last document, so that each of its words begins a window.
-        end = self._width * _BETWEEN + _PADDING
-        text = _BETWEEN + _BETWEEN.join(documents) + end
-        blocks = _blocks(text, self._width, self._sought.longest_word)
+        blocks = _blocks(documents.text, self._width, self._sought.longest_word)
         located = [self._sought.find(words, first_word) for words, first_word in blocks]
-        return FoundWindows.joined(located, np.array([*begins][:-1], np.int64))
+        return FoundWindows.joined(located, documents.begins)
 
     def spans(self, located: FoundWindows, least: Integers) -> list[FoundSpan]:
         """Return the spans with at least `least` windows, by text; by document, then by text."""
@@ -295,7 +312,7 @@ class _FoundInBlock:
 class _CutWords:
     """A part of a text, between two blanks, cut into words."""
 
-    def __init__(self, text: bytes, begin: int, stop: int, longest_word: int) -> None:
+    def __init__(self, text: bytes | bytearray, begin: int, stop: int, longest_word: int) -> None:
         """Words of more bytes than `longest_word` are hashed by their ends only."""
         is_word = np.zeros(stop - begin + 1, np.bool_)
         np.not_equal(np.frombuffer(text, np.uint8, stop - begin, begin), _SPACE, out=is_word[:-1])
@@ -353,7 +370,9 @@ class _CutWords:
         return same
 
 
-def _blocks(text: bytes, width: int, longest_word: int) -> Iterator[tuple[_CutWords, int]]:
+def _blocks(
+    text: bytes | bytearray, width: int, longest_word: int
+) -> Iterator[tuple[_CutWords, int]]:
     """Yield parts of a text as words, each with the number of its first word.
 
     The last words of a part, one fewer than a window has, are the first of the next.
