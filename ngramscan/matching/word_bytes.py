@@ -22,6 +22,7 @@ from ngramscan.matching.folding import (
     is_changed_apart,
     is_invisible,
     is_joining,
+    may_have_markup,
     without_markup,
 )
 from ngramscan.matching.normalization import IsBroken, mended, without_emphasis
@@ -51,11 +52,8 @@ _FOLLOWS_HYPHEN = np.zeros(256, np.bool_)
 _FOLLOWS_HYPHEN[[*b" \t\n\r\v\f"]] = True
 _SOFT_HYPHEN = "\u00ad".encode()
 _SOFT_HYPHEN_OF_LINE = re.compile(rb"\xc2\xad(?=[ \t]*+[\r\n])")
-_HYPHENS_AND_ENDS = re.compile("|".join((_HYPHEN, *_ENDS_OF_LINES)).encode())
+_HYPHENS_AND_ENDS = (_HYPHEN, _HYPHEN_THAT_JOINS, *_ENDS_OF_LINES)
 _PART_OF_WORDS = re.compile(rf"[\w{_HYPHEN}{_ENDS_OF_LINES}-]")
-# Some texts that match have no markup.
-_TAG_OR_COMMENT = re.compile(rb"<(?:!--|/?[A-Za-z][A-Za-z1-6]*(?:[\s/>]|[\x80-\xff]))")
-_ENTITY = re.compile(rb"&(?:#|[A-Za-z][A-Za-z0-9]{1,31};)")
 _ASCII_BLANKS = "\t\n\v\f\r "
 _FROM_OTHER = re.compile(r"[^\x00-\x7f][^\t-\r ]*")
 """Characters up to the next blank of ASCII; the first is beyond ASCII."""
@@ -71,6 +69,8 @@ _SIGN = 3
 _SMALL = 4
 _CAPITAL = 5
 _INVISIBLE = 6
+_OTHER_HYPHEN = 7
+"""A hyphen or the end of a line: it matters what stands beside it."""
 
 
 class WordBytes(NamedTuple):
@@ -93,44 +93,55 @@ def word_bytes(documents: Sequence[bytes], is_broken: IsBroken, width: int) -> W
     width : int
         Words, at most, of the windows that are looked for in the documents.
     """
-    texts = [*documents]
-    is_in_place = [True] * len(texts)
-    for number, document in enumerate(documents):
-        if not document.isascii() or _may_have_markup(document):
-            texts[number] = _without_markup(document)
-            is_in_place[number] = texts[number] == document
-    changed, slow = _fold_characters(texts, is_broken)
-    for number in changed + slow:
-        is_in_place[number] = False
+    texts = [
+        document if document.isascii() and not may_have_markup(document) else _prepared(document)
+        for document in documents
+    ]
+    changed = [
+        number
+        for number, (text, document) in enumerate(zip(texts, documents, strict=True))
+        if text is not document and text != document
+    ]
+    shorter, slow = _fold_characters(texts, is_broken)
+    changed += shorter + slow
     joined = join_documents(texts, width)
-    are_mended = False
-    for number in _with_hyphens(joined):
-        if not _HYPHEN_OF_LINE.search(texts[number]):
-            continue
-        text = mended(texts[number].decode(), is_broken).encode()
-        if len(text) < len(texts[number]):
-            texts[number], is_in_place[number], are_mended = text, False, True
-    if are_mended:
+    mended_ones = [number for number in _with_hyphens(joined) if _mend(texts, number, is_broken)]
+    if mended_ones:
+        changed += mended_ones
         joined = join_documents(texts, width)
     _blank_underscores(joined, slow)
+    is_in_place = [True] * len(texts)
+    for number in changed:
+        is_in_place[number] = False
     return WordBytes(joined._replace(text=joined.text.translate(_LETTERS)), is_in_place)
 
 
-def _may_have_markup(document: bytes) -> bool:
-    return (
-        (b"<" in document and _TAG_OR_COMMENT.search(document) is not None)
-        or (b"&" in document and _ENTITY.search(document) is not None)
-        or b"](" in document
-    )
-
-
-def _without_markup(document: bytes) -> bytes:
+def _prepared(document: bytes) -> bytes:
     """Return a document in UTF-8, without markup."""
-    text = str(document, "utf-8", "replace")
-    encoded = (without_markup(text) if _may_have_markup(document) else text).encode()
-    if _SOFT_HYPHEN in encoded:
-        encoded = _SOFT_HYPHEN_OF_LINE.sub(b"-", encoded)
-    return encoded
+    text = document if document.isascii() else _as_utf8(document)
+    if may_have_markup(text):
+        text = without_markup(text.decode()).encode()
+    if _SOFT_HYPHEN[1:] in text:  # to look for one byte is fastest
+        text = _SOFT_HYPHEN_OF_LINE.sub(b"-", text)
+    return text
+
+
+def _mend(texts: list[bytes], number: int, is_broken: IsBroken) -> bool:
+    """Mend the broken words of a text, and tell whether it has any."""
+    text = texts[number]
+    if not _HYPHEN_OF_LINE.search(text):
+        return False
+    texts[number] = mended(text.decode(), is_broken).encode()
+    return len(texts[number]) < len(text)
+
+
+def _as_utf8(document: bytes) -> bytes:
+    """Return a document in UTF-8."""
+    try:
+        str(document, "utf-8")
+    except UnicodeDecodeError:
+        return str(document, "utf-8", "replace").encode()
+    return document
 
 
 def _fold_characters(texts: list[bytes], is_broken: IsBroken) -> tuple[list[int], list[int]]:
@@ -139,31 +150,24 @@ def _fold_characters(texts: list[bytes], is_broken: IsBroken) -> tuple[list[int]
     Return the numbers of texts whose length changes, and of those that became words.
     """
     others = [number for number, text in enumerate(texts) if not text.isascii()]
-    changed, rare, slow = list[int](), list[int](), list[int]()
-    for number, simple in zip(others, _simple_forms([texts[n] for n in others]), strict=True):
+    shorter, rare, slow = list[int](), list[int](), list[int]()
+    forms = _simple_forms([texts[number] for number in others], is_broken)
+    for number, simple in zip(others, forms, strict=True):
         if simple is None:
             rare.append(number)
             texts[number] = _with_folded_runs(texts[number])
-            continue
-        text = _without_other_hyphens(simple, is_broken)
-        if len(text) != len(texts[number]):
-            changed.append(number)
-        texts[number] = text
-    for number, simple in zip(rare, _simple_forms([texts[n] for n in rare]), strict=True):
-        if simple is None:
-            texts[number] = _words_of(texts[number], is_broken)
-            slow.append(number)
         else:
-            texts[number] = _without_other_hyphens(simple, is_broken)
-    return changed + rare, slow
-
-
-def _without_other_hyphens(text: bytes, is_broken: IsBroken) -> bytes:
-    """Return a text with mended words, and without hyphens and ends of lines beyond ASCII."""
-    if not _HYPHENS_AND_ENDS.search(text):
-        return text
-    text = mended(text.decode(), is_broken).encode()
-    return _HYPHENS_AND_ENDS.sub(lambda match: b" " * len(match[0]), text)
+            if len(simple) < len(texts[number]):
+                shorter.append(number)
+            texts[number] = simple
+    forms = _simple_forms([texts[number] for number in rare], is_broken)
+    for number, simple in zip(rare, forms, strict=True):
+        if simple is None:
+            slow.append(number)
+            texts[number] = _words_of(texts[number], is_broken)
+        else:
+            texts[number] = simple
+    return shorter + rare, slow
 
 
 def _with_folded_runs(text: bytes) -> bytes:
@@ -184,30 +188,49 @@ def _words_of(text: bytes, is_broken: IsBroken) -> bytes:
     return " ".join(words_in(readable)).encode()
 
 
-def _simple_forms(texts: Sequence[bytes]) -> list[bytes | None]:
+def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[bytes | None]:
     """Return texts with ASCII and small letters in the places of characters beyond ASCII.
 
     Texts that have characters for which there is no such thing are None.
     """
     joined = join_documents(texts, width=1)
     data = np.frombuffer(joined.text, np.uint8)
-    places = np.flatnonzero((data >= _LEAD) & (data != BETWEEN_DOCUMENTS))
+    places = np.flatnonzero(data >= _LEAD)
+    places = places[data[places] != BETWEEN_DOCUMENTS]
     codes, lengths = _codes_at(data, places)
     kinds = _characters().kinds_of(codes)
-    is_simple = np.ones(len(texts), np.bool_)
-    is_simple[np.searchsorted(joined.begins, places[kinds == _SLOW], "right") - 1] = False
+
+    def texts_with(kind: int) -> set[int]:
+        numbers = np.searchsorted(joined.begins, places[kinds == kind], "right") - 1
+        return {*np.unique(numbers).tolist()}
+
     for kind, byte in ((_BLANK, b" "), (_SIGN, b"."), (_INVISIBLE, _REMOVED)):
-        is_kind = kinds == kind
+        changing = np.flatnonzero(kinds == kind)
         for offset in range(4):
-            data[places[is_kind & (lengths > offset)] + offset] = byte[0]
+            changing = changing[lengths[changing] > offset]
+            data[places[changing] + offset] = byte[0]
     is_capital = kinds == _CAPITAL
     _write(data, places[is_capital], _characters().small_letters[codes[is_capital]])
-    return [
-        bytes(joined.text[begin : begin + len(text)]).replace(_REMOVED, b"") if simple else None
-        for text, begin, simple in zip(
-            texts, joined.begins.tolist(), is_simple.tolist(), strict=False
-        )
+    forms: list[bytes | None] = [
+        bytes(joined.text[begin : begin + len(text)])
+        for text, begin in zip(texts, joined.begins.tolist(), strict=False)
     ]
+    for number in texts_with(_INVISIBLE):
+        forms[number] = (forms[number] or b"").replace(_REMOVED, b"")
+    for number in texts_with(_OTHER_HYPHEN):
+        forms[number] = _without_other_hyphens(forms[number] or b"", is_broken)
+    for number in texts_with(_SLOW):
+        forms[number] = None
+    return forms
+
+
+def _without_other_hyphens(text: bytes, is_broken: IsBroken) -> bytes:
+    """Return a text with mended words, and with dots for hyphens and line ends beyond ASCII."""
+    readable = text.decode().replace(_HYPHEN_THAT_JOINS, _HYPHEN)
+    text = mended(readable, is_broken).encode()
+    for sign in _HYPHENS_AND_ENDS:
+        text = text.replace(sign.encode(), b"." * len(sign.encode()))
+    return text
 
 
 def _with_hyphens(joined: JoinedDocuments) -> list[int]:
@@ -289,10 +312,8 @@ def _characters() -> _Characters:
 
 def _kind_of(character: str) -> tuple[int, int]:
     """Return how a character changes wherever it stands, and its small letter."""
-    if character == _HYPHEN_THAT_JOINS:
-        return _CAPITAL, ord(_HYPHEN)
-    if character == _HYPHEN or character in _ENDS_OF_LINES:
-        return _SMALL, 0
+    if character in _HYPHENS_AND_ENDS:
+        return _OTHER_HYPHEN, 0
     if is_invisible(character):
         return _INVISIBLE, 0
     compatible = unicodedata.normalize("NFKC", character)

@@ -39,7 +39,8 @@ _BLOCK_BYTES = 1 << 17
 """Bytes of documents that are cut into words at once, so that they stay in the cache."""
 _PART = 8
 """Bytes that are read at once."""
-_BITS_PER_WINDOW = 32
+_BITS_PER_WINDOW = 64
+_ONE_BIT = np.array([1 << code % 8 for code in range(256)], np.uint8)
 _SPACE = 32
 # Odd and without pattern: constants of xxHash, wyhash and splitmix64, and of the golden ratio.
 _START = np.uint64(0x9E3779B97F4A7C15)
@@ -421,12 +422,14 @@ class _SoughtWords:
         parts = []
         for size, table in self._tables:
             places, at = table.find(words.window_hashes(size, n))
-            is_same = np.ones(len(places), np.bool_)
-            for number in range(size):
-                is_same &= words.are_same(
-                    places + number, self._words, table.first_words[at] + number
-                )
-            places, at = places[is_same], at[is_same]
+            numbers = np.arange(size)
+            is_same = words.are_same(
+                np.add.outer(places, numbers).ravel(),
+                self._words,
+                np.add.outer(table.first_words[at], numbers).ravel(),
+            )
+            same = np.flatnonzero(is_same.reshape(-1, size).all(axis=1))
+            places, at = places[same], at[same]
             part = _FoundInBlock(
                 table.numbers[at],
                 places + first_word,
@@ -442,27 +445,41 @@ class _HashedWindows:
 
     def __init__(self, hashes: Words, numbers: Integers, first_words: Integers) -> None:
         order = np.argsort(hashes)
-        self._hashes, self.numbers, self.first_words = (
-            hashes[order],
-            numbers[order],
-            first_words[order],
-        )
-        bits = max(16, (_BITS_PER_WINDOW * len(hashes)).bit_length())
+        self._hashes = hashes[order]
+        self.numbers = numbers[order]
+        self.first_words = first_words[order]
+        # Different windows may have the same hash.
+        self._ends = np.searchsorted(self._hashes, self._hashes, "right")
+        # The first of those with the same first bits, of which there are hardly two.
+        self._prefix = np.uint64(63 - len(hashes).bit_length())
+        prefixes = np.arange(1 << 64 - int(self._prefix), dtype=np.uint64) << self._prefix
+        self._firsts = np.searchsorted(self._hashes, prefixes)
+        self._with_end = np.append(self._hashes, np.uint64(0xFFFFFFFFFFFFFFFF))
+        bits = max(16, (_BITS_PER_WINDOW * len(hashes)).bit_length()) - 3
         self._shift = np.uint64(64 - bits)
-        is_there = np.zeros(1 << bits, np.bool_)
-        is_there[hashes >> self._shift] = True
-        self._bits = np.packbits(is_there, bitorder="little")
+        self._table = np.zeros(1 << bits, np.uint8)
+        np.bitwise_or.at(self._table, (hashes >> self._shift).view(np.int64), _bit_of(hashes))
 
     def find(self, hashes: Words) -> tuple[Integers, Integers]:
         """Return the places of hashes that are here, and where they are."""
-        at = (hashes >> self._shift).view(np.int64)
-        bits = self._bits.take(at >> 3, mode="clip") >> (at & 7).astype(np.uint8)
-        places = np.flatnonzero((bits & 1).view(np.bool_))
-        # Different windows may have the same hash.
-        low = np.searchsorted(self._hashes, hashes[places], "left")
-        high = np.searchsorted(self._hashes, hashes[places], "right")
-        numbers, at = _ranges(low, high)
+        bits = self._table.take((hashes >> self._shift).view(np.int64), mode="clip")
+        bits &= _bit_of(hashes)
+        places = np.flatnonzero(bits)
+        sought = hashes[places]
+        at = self._firsts[(sought >> self._prefix).view(np.int64)]
+        passed = np.flatnonzero(self._with_end[at] < sought)
+        while len(passed):
+            at[passed] += 1
+            passed = passed[self._with_end[at[passed]] < sought[passed]]
+        is_there = np.flatnonzero(self._with_end[at] == sought)
+        places, at = places[is_there], at[is_there]
+        numbers, at = _ranges(at, self._ends[at])
         return places[numbers], at
+
+
+def _bit_of(hashes: Words) -> Bytes:
+    """Return one of eight bits for each hash, by its fourth byte."""
+    return _ONE_BIT.take(hashes.view(np.uint8)[3::8])
 
 
 class _Lists:
