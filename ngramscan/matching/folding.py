@@ -102,6 +102,12 @@ _LINK_TARGET = re.compile(
     r"(?:[ \t]++\"[^\"\n]*+\")?\)"
 )
 
+# Expressions of bytes that match wherever a text may have markup.
+_NAMES = "|".join(_INLINE_TAGS + _OTHER_TAGS).encode()
+_TAG_IN_BYTES = re.compile(rb"<(?:!--|/?(?:" + _NAMES + rb")(?:[\s/>]|[\x80-\xff]))", re.IGNORECASE)
+_ENTITY_IN_BYTES = re.compile(rb"&(?:#|[A-Za-z][A-Za-z0-9]{1,31};)")
+_LINK_IN_BYTES = re.compile(rb"\]\((?:https?:|mailto:|www\.|/|#|\.)")
+
 
 def _without_tag(match: re.Match[str]) -> str:
     return "" if match["name"].lower() in _INLINE_TAGS else "\n"
@@ -153,6 +159,16 @@ def _compatible() -> FoldingStep:
     joining = f"[{marks()}{_JAMO}]"
     cluster = re.compile(rf"{joining}+|[^{marks()}{_JAMO}]{joining}*", re.DOTALL)
     return FoldingStep((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
+
+
+def may_have_markup(text: bytes) -> bool:
+    """Tell whether a text in UTF-8 may have markup; True may be wrong, False isn't."""
+    # To look for one byte is fastest.
+    return bool(
+        (b"<" in text and _TAG_IN_BYTES.search(text))
+        or (b"&" in text and _ENTITY_IN_BYTES.search(text))
+        or (b"]" in text and b"](" in text and _LINK_IN_BYTES.search(text))
+    )
 
 
 def without_markup(text: str) -> str:

@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -23,38 +22,43 @@ from ngramscan.matching.folding import (
     is_changed_apart,
     is_invisible,
     is_joining,
+    may_have_markup,
     without_markup,
 )
 from ngramscan.matching.normalization import IsBroken, mended, without_emphasis
+from ngramscan.matching.word_windows import BETWEEN_DOCUMENTS, JoinedDocuments, join_documents
 from ngramscan.matching.words import is_spaced_letter, words_in
 
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 
-_LETTERS = bytes(
-    code + 32 if 65 <= code <= 90 else code if chr(code).isalnum() or code in b"_" else 32
-    for code in range(128)
-) + bytes(range(128, 256))
+_SPACE = ord(" ")
+_UNDERSCORE = ord("_")
+_HYPHEN_OF_ASCII = ord("-")
+_LETTERS = bytearray(range(256))
 """Capital letters become small ones, and ASCII that is not of words becomes blanks."""
-# Expressions that begin with one character are searched much faster than others.
-_UNDERSCORES = re.compile(rb"_(?:(?<![0-9A-Za-z_]_)_*+|(?<!__)_*+(?![0-9A-Za-z]))")
-"""Underscores that are not within a word."""
-_UNDERSCORE_AT_OTHER = re.compile(rb"_(?:[\x80-\xff]|(?<=[\x80-\xff]_))")
-_HYPHENS_OF_LINES = [
-    re.compile(hyphen + rb"[ \t]*+(?:[\n\r\v\f]|\xc2\x85|\xe2\x80\xa8)")
-    for hyphen in (b"-", b"\xe2\x80\x90")
+_LETTERS[:128] = [
+    ord(chr(code).lower()) if chr(code).isalnum() or code == _UNDERSCORE else _SPACE
+    for code in range(128)
 ]
+_IS_LETTER = np.array([code >= 128 or chr(code).isalnum() for code in range(256)])
+"""Bytes of letters and digits, where other characters beyond ASCII are gone."""
+_IS_LETTER[BETWEEN_DOCUMENTS] = False
+_HYPHEN = "\u2010"
+_HYPHEN_THAT_JOINS = "\u2011"
+_ENDS_OF_LINES = "\x85\u2028"
+_HYPHEN_OF_LINE = re.compile(rb"-[ \t]*+[\n\r\v\f]")
+_FOLLOWS_HYPHEN = np.zeros(256, np.bool_)
+_FOLLOWS_HYPHEN[[*b" \t\n\r\v\f"]] = True
 _SOFT_HYPHEN = "\u00ad".encode()
 _SOFT_HYPHEN_OF_LINE = re.compile(rb"\xc2\xad(?=[ \t]*+[\r\n])")
-_HYPHEN, _HYPHEN_THAT_JOINS = "\u2010", "\u2011"
-_ENDS_OF_LINES = "\x85\u2028"
-_HYPHENS_AND_ENDS = re.compile("|".join((_HYPHEN, *_ENDS_OF_LINES)).encode())
+_HYPHENS_AND_ENDS = (_HYPHEN, _HYPHEN_THAT_JOINS, *_ENDS_OF_LINES)
 _PART_OF_WORDS = re.compile(rf"[\w{_HYPHEN}{_ENDS_OF_LINES}-]")
-_RUN = re.compile(r"[^\t-\r ]*[^\x00-\x7f][^\t-\r ]*")
-"""Characters without a blank of ASCII between them, some of them beyond ASCII."""
+_ASCII_BLANKS = "\t\n\v\f\r "
+_FROM_OTHER = re.compile(r"[^\x00-\x7f][^\t-\r ]*")
+"""Characters up to the next blank of ASCII; the first is beyond ASCII."""
 _REMOVED = b"\xff"
 """Stands for a byte of an invisible character; never part of UTF-8."""
-_BETWEEN = b"\n"
 _LEAD = 0xC0
 """The least first byte of a character of several."""
 
@@ -65,80 +69,117 @@ _SIGN = 3
 _SMALL = 4
 _CAPITAL = 5
 _INVISIBLE = 6
-"""How a character changes."""
+_OTHER_HYPHEN = 7
+"""A hyphen or the end of a line: it matters what stands beside it."""
 
 
 class WordBytes(NamedTuple):
-    """The words of a document in UTF-8, with one or more blanks between them."""
+    """The words of some documents in UTF-8, with one or more blanks between them."""
 
-    text: bytes
-    is_in_place: bool
-    """Each byte of a word is made from that at the same place of the document."""
+    documents: JoinedDocuments
+    is_in_place: list[bool]
+    """Whether the bytes of each word are as far from the start of its document as they were."""
 
 
-def word_bytes(documents: Sequence[bytes], is_broken: IsBroken) -> list[WordBytes]:
+def word_bytes(documents: Sequence[bytes], is_broken: IsBroken, width: int) -> WordBytes:
     """Return the words of documents: those of `normalized(document, "words", is_broken)`.
 
-    `is_broken` gives the same answer for capital and small letters.
+    Parameters
+    ----------
+    documents : sequence of bytes
+        In UTF-8, or nearly.
+    is_broken : callable
+        As `normalized` takes it; the same for capital and small letters.
+    width : int
+        Words, at most, of the windows that are looked for in the documents.
     """
-    texts = [_without_markup(document) for document in documents]
+    texts = [
+        document if document.isascii() and not may_have_markup(document) else _prepared(document)
+        for document in documents
+    ]
+    changed = [
+        number
+        for number, (text, document) in enumerate(zip(texts, documents, strict=True))
+        if text is not document and text != document
+    ]
+    shorter, slow = _fold_characters(texts, is_broken)
+    changed += shorter + slow
+    joined = join_documents(texts, width)
+    mended_ones = [number for number in _with_hyphens(joined) if _mend(texts, number, is_broken)]
+    if mended_ones:
+        changed += mended_ones
+        joined = join_documents(texts, width)
+    _blank_underscores(joined, slow)
+    is_in_place = [True] * len(texts)
+    for number in changed:
+        is_in_place[number] = False
+    return WordBytes(joined._replace(text=joined.text.translate(_LETTERS)), is_in_place)
+
+
+def _prepared(document: bytes) -> bytes:
+    """Return a document in UTF-8, without markup."""
+    text = document if document.isascii() else _as_utf8(document)
+    if may_have_markup(text):
+        text = without_markup(text.decode()).encode()
+    if _SOFT_HYPHEN[1:] in text:  # to look for one byte is fastest
+        text = _SOFT_HYPHEN_OF_LINE.sub(b"-", text)
+    return text
+
+
+def _mend(texts: list[bytes], number: int, is_broken: IsBroken) -> bool:
+    """Mend the broken words of a text, and tell whether it has any."""
+    text = texts[number]
+    if not _HYPHEN_OF_LINE.search(text):
+        return False
+    texts[number] = mended(text.decode(), is_broken).encode()
+    return len(texts[number]) < len(text)
+
+
+def _as_utf8(document: bytes) -> bytes:
+    """Return a document in UTF-8."""
+    try:
+        str(document, "utf-8")
+    except UnicodeDecodeError:
+        return str(document, "utf-8", "replace").encode()
+    return document
+
+
+def _fold_characters(texts: list[bytes], is_broken: IsBroken) -> tuple[list[int], list[int]]:
+    """Fold the characters of texts, so that all bytes beyond ASCII are of words.
+
+    Return the numbers of texts whose length changes, and of those that became words.
+    """
     others = [number for number, text in enumerate(texts) if not text.isascii()]
-    simple = _with_small_letters([texts[number] for number in others])
-    rare = [number for number, text in zip(others, simple, strict=True) if text is None]
-    folded_texts = [_with_folded_runs(texts[number]) for number in rare]
-    simple_after_all = _with_small_letters(folded_texts)
-    words: dict[int, bytes | None] = dict(zip(others, simple, strict=True))
-    words |= zip(rare, simple_after_all, strict=True)
-    slow = dict(zip(rare, folded_texts, strict=True))
-    prepared = []
-    for number, document in enumerate(documents):
-        text = words.get(number, texts[number])
-        if text is None:
-            prepared.append(WordBytes(_words_of(slow[number], is_broken), is_in_place=False))
+    shorter, rare, slow = list[int](), list[int](), list[int]()
+    forms = _simple_forms([texts[number] for number in others], is_broken)
+    for number, simple in zip(others, forms, strict=True):
+        if simple is None:
+            rare.append(number)
+            texts[number] = _with_folded_runs(texts[number])
         else:
-            text = _without_hyphens(text, is_broken)
-            is_in_place = texts[number] is document and len(text) == len(document)
-            is_in_place = is_in_place and number not in slow
-            prepared.append(WordBytes(_letters(text), is_in_place))
-    return prepared
-
-
-def _without_markup(document: bytes) -> bytes:
-    """Return a document in UTF-8, without markup; itself if it is such a one."""
-    has_signs = b"<" in document or b"&" in document or b"](" in document
-    if document.isascii() and not has_signs:
-        return document
-    text = str(document, "utf-8", "replace")
-    changed = without_markup(text) if has_signs else text
-    encoded = changed.encode()
-    if _SOFT_HYPHEN in encoded:
-        encoded = _SOFT_HYPHEN_OF_LINE.sub(b"-", encoded)
-    return document if encoded == document else encoded
-
-
-def _with_folded_runs(document: bytes) -> bytes:
-    """Return a document with the characters of words with rare ones as they are compared."""
-    text = document.decode()
-    return _RUN.sub(lambda match: folded_characters(match[0]).casefold(), text).encode()
-
-
-def _without_hyphens(text: bytes, is_broken: IsBroken) -> bytes:
-    """Return a text without hyphens that break words, and with blanks for signs like them."""
-    if any(hyphen.search(text) for hyphen in _HYPHENS_OF_LINES):
-        text = mended(text.decode(), is_broken).encode()
-    if text.isascii():
-        return text
-    return _HYPHENS_AND_ENDS.sub(lambda match: b" " * len(match[0]), text)
-
-
-def _letters(text: bytes) -> bytes:
-    """Return a text with blanks for all that is not of words."""
-    if b"_" in text:
-        if _UNDERSCORE_AT_OTHER.search(text):
-            text = without_emphasis(text.decode()).encode()
+            if len(simple) < len(texts[number]):
+                shorter.append(number)
+            texts[number] = simple
+    forms = _simple_forms([texts[number] for number in rare], is_broken)
+    for number, simple in zip(rare, forms, strict=True):
+        if simple is None:
+            slow.append(number)
+            texts[number] = _words_of(texts[number], is_broken)
         else:
-            text = _UNDERSCORES.sub(lambda match: b" " * len(match[0]), text)
-    return text.translate(_LETTERS)
+            texts[number] = simple
+    return shorter + rare, slow
+
+
+def _with_folded_runs(text: bytes) -> bytes:
+    """Return a text with the characters of words with rare ones as they are compared."""
+    readable, parts, stop = text.decode(), list[str](), 0
+    for match in _FROM_OTHER.finditer(readable):
+        start = match.start()
+        while start > stop and readable[start - 1] not in _ASCII_BLANKS:
+            start -= 1
+        parts += [readable[stop:start], folded_characters(readable[start : match.end()]).casefold()]
+        stop = match.end()
+    return "".join([*parts, readable[stop:]]).encode()
 
 
 def _words_of(text: bytes, is_broken: IsBroken) -> bytes:
@@ -147,30 +188,75 @@ def _words_of(text: bytes, is_broken: IsBroken) -> bytes:
     return " ".join(words_in(readable)).encode()
 
 
-def _with_small_letters(documents: Sequence[bytes]) -> list[bytes | None]:
-    """Return documents with ASCII and small letters in the places of characters beyond ASCII.
+def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[bytes | None]:
+    """Return texts with ASCII and small letters in the places of characters beyond ASCII.
 
-    Documents that have characters for which there is no such thing are None.
+    Texts that have characters for which there is no such thing are None.
     """
-    joined = bytearray(_BETWEEN.join([*documents, 4 * _BETWEEN]))
-    sizes = [len(document) for document in documents]
-    begins = [*accumulate((size + len(_BETWEEN) for size in sizes), initial=0)]
-    data = np.frombuffer(joined, np.uint8)
+    joined = join_documents(texts, width=1)
+    data = np.frombuffer(joined.text, np.uint8)
     places = np.flatnonzero(data >= _LEAD)
+    places = places[data[places] != BETWEEN_DOCUMENTS]
     codes, lengths = _codes_at(data, places)
     kinds = _characters().kinds_of(codes)
-    is_simple = np.ones(len(documents), np.bool_)
-    is_simple[np.searchsorted(begins, places[kinds == _SLOW], "right") - 1] = False
+
+    def texts_with(kind: int) -> set[int]:
+        numbers = np.searchsorted(joined.begins, places[kinds == kind], "right") - 1
+        return {*np.unique(numbers).tolist()}
+
     for kind, byte in ((_BLANK, b" "), (_SIGN, b"."), (_INVISIBLE, _REMOVED)):
-        is_kind = kinds == kind
+        changing = np.flatnonzero(kinds == kind)
         for offset in range(4):
-            data[places[is_kind & (lengths > offset)] + offset] = byte[0]
+            changing = changing[lengths[changing] > offset]
+            data[places[changing] + offset] = byte[0]
     is_capital = kinds == _CAPITAL
     _write(data, places[is_capital], _characters().small_letters[codes[is_capital]])
-    return [
-        bytes(joined[begin : begin + size]).replace(_REMOVED, b"") if simple else None
-        for begin, size, simple in zip(begins, sizes, is_simple.tolist(), strict=False)
+    forms: list[bytes | None] = [
+        bytes(joined.text[begin : begin + len(text)])
+        for text, begin in zip(texts, joined.begins.tolist(), strict=False)
     ]
+    for number in texts_with(_INVISIBLE):
+        forms[number] = (forms[number] or b"").replace(_REMOVED, b"")
+    for number in texts_with(_OTHER_HYPHEN):
+        forms[number] = _without_other_hyphens(forms[number] or b"", is_broken)
+    for number in texts_with(_SLOW):
+        forms[number] = None
+    return forms
+
+
+def _without_other_hyphens(text: bytes, is_broken: IsBroken) -> bytes:
+    """Return a text with mended words, and with dots for hyphens and line ends beyond ASCII."""
+    readable = text.decode().replace(_HYPHEN_THAT_JOINS, _HYPHEN)
+    text = mended(readable, is_broken).encode()
+    for sign in _HYPHENS_AND_ENDS:
+        text = text.replace(sign.encode(), b"." * len(sign.encode()))
+    return text
+
+
+def _with_hyphens(joined: JoinedDocuments) -> list[int]:
+    """Return the numbers of documents that may have broken words."""
+    data = np.frombuffer(joined.text, np.uint8)
+    hyphens = np.flatnonzero(data == _HYPHEN_OF_ASCII)
+    hyphens = hyphens[_FOLLOWS_HYPHEN[data[hyphens + 1]]]
+    is_chosen = np.zeros(len(joined.begins), np.bool_)
+    is_chosen[np.searchsorted(joined.begins, hyphens, "right") - 1] = True
+    numbers: list[int] = np.flatnonzero(is_chosen).tolist()
+    return numbers
+
+
+def _blank_underscores(joined: JoinedDocuments, slow: Sequence[int]) -> None:
+    """Put blanks in the places of underscores around words, apart from documents that are words."""
+    data = np.frombuffer(joined.text, np.uint8)
+    places = np.flatnonzero(data == _UNDERSCORE)
+    if not len(places):
+        return
+    firsts = np.flatnonzero(np.append(True, places[1:] > places[:-1] + 1))
+    lasts = np.append(firsts[1:], len(places)) - 1
+    is_within = _IS_LETTER[data[places[firsts] - 1]] & _IS_LETTER[data[places[lasts] + 1]]
+    is_word = np.zeros(len(joined.begins), np.bool_)
+    is_word[list(slow)] = True
+    is_within |= is_word[np.searchsorted(joined.begins, places[firsts], "right") - 1]
+    data[places[~np.repeat(is_within, lasts - firsts + 1)]] = _SPACE
 
 
 def _codes_at(data: Bytes, places: Integers) -> tuple[Integers, Integers]:
@@ -226,10 +312,8 @@ def _characters() -> _Characters:
 
 def _kind_of(character: str) -> tuple[int, int]:
     """Return how a character changes wherever it stands, and its small letter."""
-    if character == _HYPHEN_THAT_JOINS:
-        return _CAPITAL, ord(_HYPHEN)
-    if character == _HYPHEN or character in _ENDS_OF_LINES:
-        return _SMALL, 0
+    if character in _HYPHENS_AND_ENDS:
+        return _OTHER_HYPHEN, 0
     if is_invisible(character):
         return _INVISIBLE, 0
     compatible = unicodedata.normalize("NFKC", character)
@@ -244,9 +328,11 @@ def _kind_of_small(character: str, small: str) -> tuple[int, int]:
         kind = _BLANK
     elif not _PART_OF_WORDS.search(small):
         kind = _SIGN
-    elif small == character and is_spaced_letter(small):
+    elif not (len(small) == 1 and small.isalnum() and is_spaced_letter(small)):
+        kind = _SLOW
+    elif small == character:
         kind = _SMALL
-    elif len(small) == 1 and is_spaced_letter(small) and _size(small) == _size(character):
+    elif _size(small) == _size(character):
         kind = _CAPITAL
     else:
         kind = _SLOW

@@ -30,15 +30,17 @@ LEAST_UNCOMMON = 3
 LEAST_UNCOMMON_IN_DOCUMENT = 2
 """A document has at least as many of the uncommon windows of a text that has more."""
 
-_BETWEEN = b" \x00 "
-"""Separates documents: a word that no text has."""
+BETWEEN_DOCUMENTS = 0xFF
+"""The byte of a word between two documents, which no text has; never part of UTF-8."""
+_BETWEEN = b" %c " % BETWEEN_DOCUMENTS
 _PADDING = 16 * b" "
 """So that eight bytes can be read from each place on."""
 _BLOCK_BYTES = 1 << 17
 """Bytes of documents that are cut into words at once, so that they stay in the cache."""
 _PART = 8
 """Bytes that are read at once."""
-_BITS_PER_WINDOW = 32
+_BITS_PER_WINDOW = 64
+_ONE_BIT = np.array([1 << code % 8 for code in range(256)], np.uint8)
 _SPACE = 32
 # Odd and without pattern: constants of xxHash, wyhash and splitmix64, and of the golden ratio.
 _START = np.uint64(0x9E3779B97F4A7C15)
@@ -94,6 +96,28 @@ def number_windows(texts: Sequence[Sequence[str]], width: int) -> NumberedWindow
     return NumberedWindows([*numbers], by_text)
 
 
+class JoinedDocuments(NamedTuple):
+    """Documents after each other, with a word between them that no text has."""
+
+    text: bytearray
+    begins: Integers
+    """Where each document begins, and where one more would."""
+
+    def size_of(self, number: int) -> int:
+        """Return the bytes of a document."""
+        return int(self.begins[number + 1] - self.begins[number]) - len(_BETWEEN)
+
+
+def join_documents(documents: Sequence[bytes], width: int) -> JoinedDocuments:
+    """Join documents so that windows of up to `width` words begin with each of their words."""
+    sizes = (len(document) + len(_BETWEEN) for document in documents)
+    begins = [*accumulate(sizes, initial=len(_BETWEEN))]
+    text = bytearray(_BETWEEN)
+    text += _BETWEEN.join(documents)
+    text += width * _BETWEEN + _PADDING
+    return JoinedDocuments(text, np.array(begins, np.int64))
+
+
 class FoundSpan(NamedTuple):
     """The span of a document that has the most different windows of a text."""
 
@@ -147,17 +171,11 @@ class WindowFinder:
         self._reach = np.array([longest_passage(n) - size for n, size in lengths], np.int64)
         """How far the last window of a span of each text may begin after the first, in words."""
 
-    def find(self, documents: Sequence[bytes]) -> FoundWindows:
+    def find(self, documents: JoinedDocuments) -> FoundWindows:
         """Return the sought windows in documents, which are words with blanks between them."""
-        begins = accumulate(
-            (len(document) + len(_BETWEEN) for document in documents), initial=len(_BETWEEN)
-        )
-        # After the last document, so that each of its words begins a window.
-        end = self._width * _BETWEEN + _PADDING
-        text = _BETWEEN + _BETWEEN.join(documents) + end
-        blocks = _blocks(text, self._width, self._sought.longest_word)
+        blocks = _blocks(documents.text, self._width, self._sought.longest_word)
         located = [self._sought.find(words, first_word) for words, first_word in blocks]
-        return FoundWindows.joined(located, np.array([*begins][:-1], np.int64))
+        return FoundWindows.joined(located, documents.begins)
 
     def spans(self, located: FoundWindows, least: Integers) -> list[FoundSpan]:
         """Return the spans with at least `least` windows, by text; by document, then by text."""
@@ -295,7 +313,7 @@ class _FoundInBlock:
 class _CutWords:
     """A part of a text, between two blanks, cut into words."""
 
-    def __init__(self, text: bytes, begin: int, stop: int, longest_word: int) -> None:
+    def __init__(self, text: bytes | bytearray, begin: int, stop: int, longest_word: int) -> None:
         """Words of more bytes than `longest_word` are hashed by their ends only."""
         is_word = np.zeros(stop - begin + 1, np.bool_)
         np.not_equal(np.frombuffer(text, np.uint8, stop - begin, begin), _SPACE, out=is_word[:-1])
@@ -353,7 +371,9 @@ class _CutWords:
         return same
 
 
-def _blocks(text: bytes, width: int, longest_word: int) -> Iterator[tuple[_CutWords, int]]:
+def _blocks(
+    text: bytes | bytearray, width: int, longest_word: int
+) -> Iterator[tuple[_CutWords, int]]:
     """Yield parts of a text as words, each with the number of its first word.
 
     The last words of a part, one fewer than a window has, are the first of the next.
@@ -402,12 +422,14 @@ class _SoughtWords:
         parts = []
         for size, table in self._tables:
             places, at = table.find(words.window_hashes(size, n))
-            is_same = np.ones(len(places), np.bool_)
-            for number in range(size):
-                is_same &= words.are_same(
-                    places + number, self._words, table.first_words[at] + number
-                )
-            places, at = places[is_same], at[is_same]
+            numbers = np.arange(size)
+            is_same = words.are_same(
+                np.add.outer(places, numbers).ravel(),
+                self._words,
+                np.add.outer(table.first_words[at], numbers).ravel(),
+            )
+            same = np.flatnonzero(is_same.reshape(-1, size).all(axis=1))
+            places, at = places[same], at[same]
             part = _FoundInBlock(
                 table.numbers[at],
                 places + first_word,
@@ -423,27 +445,41 @@ class _HashedWindows:
 
     def __init__(self, hashes: Words, numbers: Integers, first_words: Integers) -> None:
         order = np.argsort(hashes)
-        self._hashes, self.numbers, self.first_words = (
-            hashes[order],
-            numbers[order],
-            first_words[order],
-        )
-        bits = max(16, (_BITS_PER_WINDOW * len(hashes)).bit_length())
+        self._hashes = hashes[order]
+        self.numbers = numbers[order]
+        self.first_words = first_words[order]
+        # Different windows may have the same hash.
+        self._ends = np.searchsorted(self._hashes, self._hashes, "right")
+        # The first of those with the same first bits, of which there are hardly two.
+        self._prefix = np.uint64(63 - len(hashes).bit_length())
+        prefixes = np.arange(1 << 64 - int(self._prefix), dtype=np.uint64) << self._prefix
+        self._firsts = np.searchsorted(self._hashes, prefixes)
+        self._with_end = np.append(self._hashes, np.uint64(0xFFFFFFFFFFFFFFFF))
+        bits = max(16, (_BITS_PER_WINDOW * len(hashes)).bit_length()) - 3
         self._shift = np.uint64(64 - bits)
-        is_there = np.zeros(1 << bits, np.bool_)
-        is_there[hashes >> self._shift] = True
-        self._bits = np.packbits(is_there, bitorder="little")
+        self._table = np.zeros(1 << bits, np.uint8)
+        np.bitwise_or.at(self._table, (hashes >> self._shift).view(np.int64), _bit_of(hashes))
 
     def find(self, hashes: Words) -> tuple[Integers, Integers]:
         """Return the places of hashes that are here, and where they are."""
-        at = (hashes >> self._shift).view(np.int64)
-        bits = self._bits.take(at >> 3, mode="clip") >> (at & 7).astype(np.uint8)
-        places = np.flatnonzero((bits & 1).view(np.bool_))
-        # Different windows may have the same hash.
-        low = np.searchsorted(self._hashes, hashes[places], "left")
-        high = np.searchsorted(self._hashes, hashes[places], "right")
-        numbers, at = _ranges(low, high)
+        bits = self._table.take((hashes >> self._shift).view(np.int64), mode="clip")
+        bits &= _bit_of(hashes)
+        places = np.flatnonzero(bits)
+        sought = hashes[places]
+        at = self._firsts[(sought >> self._prefix).view(np.int64)]
+        passed = np.flatnonzero(self._with_end[at] < sought)
+        while len(passed):
+            at[passed] += 1
+            passed = passed[self._with_end[at[passed]] < sought[passed]]
+        is_there = np.flatnonzero(self._with_end[at] == sought)
+        places, at = places[is_there], at[is_there]
+        numbers, at = _ranges(at, self._ends[at])
         return places[numbers], at
+
+
+def _bit_of(hashes: Words) -> Bytes:
+    """Return one of eight bits for each hash, by its fourth byte."""
+    return _ONE_BIT.take(hashes.view(np.uint8)[3::8])
 
 
 class _Lists:

@@ -16,7 +16,7 @@ from msgspec import Meta
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.indexes.base import Passage
 from ngramscan.matching.matcher import BYTES_AT_ONCE
-from ngramscan.matching.normalization import FORM, normalized_places
+from ngramscan.matching.normalization import FORM, IsBroken, normalized, normalized_places
 from ngramscan.matching.words import word_places
 from ngramscan.processes.pool import Report
 
@@ -207,12 +207,12 @@ class _Search:
         from ngramscan.matching.word_bytes import word_bytes
 
         texts = [document.text for document in documents]
-        words = word_bytes(texts, self._sought.is_broken)
-        located = self._finder.find([each.text for each in words])
+        words = word_bytes(texts, self._sought.is_broken, self._question.width)
+        located = self._finder.find(words.documents)
         self._counts += np.bincount(located.windows, minlength=len(self._counts))
         for span in self._finder.spans(located, self._least):
             if span.windows >= self._least[span.text_number] and self._question.most:
-                self._keep(span, documents[span.document], words[span.document])
+                self._keep(span, documents[span.document], words)
 
     def _keep(self, span: FoundSpan, document: _Document, words: WordBytes) -> None:
         """Keep a passage in the place of the worst; those before it with as many windows stay."""
@@ -233,20 +233,42 @@ class _Search:
     def _passage_text(self, span: FoundSpan, document: bytes, words: WordBytes) -> str:
         """Return the text of a span in a document with its context."""
         context = self._question.context
-        if words.is_in_place:
+        if words.is_in_place[span.document]:
             # A character has up to four bytes.
             before = document[max(span.start - 4 * context, 0) : span.start]
             behind = document[span.stop : span.stop + 4 * context]
             head, tail = str(before, "utf-8", "ignore"), str(behind, "utf-8", "ignore")
             first = max(len(head) - context, 0)
             return head[first:] + str(document[span.start : span.stop], "utf-8") + tail[:context]
+        begin = int(words.documents.begins[span.document])
+        before = bytes(words.documents.text[begin : begin + span.start])
+        inside = bytes(words.documents.text[begin + span.start : begin + span.stop])
         text = str(document, "utf-8", "replace")
-        placed = normalized_places(text, "words", self._sought.is_broken)
-        places = word_places(placed.text)
-        first = len(words.text[: span.start].split())
-        last = first + len(words.text[span.start : span.stop].split()) - 1
-        start, stop = placed.starts[places[first][0]], placed.stops[places[last][1] - 1]
+        share = span.start / (words.documents.size_of(span.document) + 1)
+        start, stop = self._places_in(text, len(before.split()), inside.decode().split(), share)
         return text[max(start - context, 0) : stop + context]
+
+    def _places_in(
+        self, text: str, n_before: int, words: Sequence[str], share: float
+    ) -> tuple[int, int]:
+        """Return where some words of a text begin and end, by the number of words before them.
+
+        They are looked for around a share of the text first, since to place all words takes long.
+        """
+        is_broken, size = self._sought.is_broken, len(" ".join(words))
+        for margin in (size, 10 * size):
+            low = max(int(share * len(text)) - margin, 0)
+            low = max(text.rfind("\n", 0, low), text.rfind(" ", 0, low), 0)
+            skipped = normalized(text[:low], "words", is_broken).count(" ")
+            number = n_before - max(skipped - 1, 0)
+            if number < 0:
+                continue
+            placed = _placed_words(text[low : low + 2 * (margin + size)], is_broken)
+            places = placed[number : number + len(words)]
+            if [word for word, _, _ in places] == list(words):
+                return low + places[0][1], low + places[-1][2]
+        places = _placed_words(text, is_broken)[n_before : n_before + len(words)]
+        return places[0][1], places[-1][2]
 
     def occurrences(self) -> dict[int, int]:
         """Return the counts of the windows that occur."""
@@ -256,6 +278,15 @@ class _Search:
     def passages(self) -> list[FoundPassage]:
         """Return the passages in the order of the texts."""
         return [passage for number in sorted(self._best) for passage in self._best[number]]
+
+
+def _placed_words(text: str, is_broken: IsBroken) -> list[tuple[str, int, int]]:
+    """Return the words of a text, and where each begins and ends in it."""
+    placed = normalized_places(text, "words", is_broken)
+    return [
+        (placed.text[start:stop], placed.starts[start], placed.stops[stop - 1])
+        for start, stop in word_places(placed.text)
+    ]
 
 
 def best_passages(
