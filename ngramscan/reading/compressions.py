@@ -9,13 +9,12 @@ from __future__ import annotations
 import bz2
 import lzma
 import sys
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from isal import igzip_lib
+from isal import igzip_lib, isal_zlib
 
 from ngramscan.errors import needs_extra
 
@@ -89,7 +88,7 @@ class Compression:
     open_file: Callable[[str], MemberOpener]
     """Returns what opens the members of one input, given what messages call it."""
     new_packer: Callable[[], Packer]
-    """Returns a compressor for a new member, with the level that its own tool has by default."""
+    """Returns a compressor for a new member."""
     allows_trailing_bytes: bool = False
     """Whether its own tool ignores bytes after the last member, with a warning."""
 
@@ -207,8 +206,12 @@ class _Lz4Packer:
 
 
 def _new_gzip_packer() -> Packer:
-    """Return a compressor whose header has no time and no name, so that bytes are repeatable."""
-    return zlib.compressobj(level=6, wbits=16 + zlib.MAX_WBITS)
+    """Return a compressor whose header has no time and no name, so that bytes are repeatable.
+
+    It is about ten times as fast as `gzip` with its default level, for a tenth more bytes.
+    """
+    packer: Packer = isal_zlib.compressobj(level=3, wbits=16 + isal_zlib.MAX_WBITS)
+    return packer
 
 
 def _new_zstd_packer() -> Packer:

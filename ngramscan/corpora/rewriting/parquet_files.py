@@ -39,6 +39,8 @@ def rewrite_parquet(
         rows = RowRemovals(parquet.schema_arrow, file.path, removals, read.text_field)
         refuse_left_over(removals, parquet.metadata.num_rows, file.path, "row")
         options = _options_of(parquet, file.path)
+        if any(removal.ranges for removal in removals.values()):
+            options["sorting_columns"] = None  # the texts may now have another order
         before = 0
         with pq.ParquetWriter(output, parquet.schema_arrow, **options) as writer:
             for number, size in enumerate(sizes):

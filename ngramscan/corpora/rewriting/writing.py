@@ -14,7 +14,7 @@ from typing import Literal
 
 from ngramscan.corpora import Corpus, relative_names
 from ngramscan.corpora.base import CorpusFile, ReadOptions
-from ngramscan.corpora.files import matches_glob, refuse_changed
+from ngramscan.corpora.files import identified, matches_glob, refuse_changed
 from ngramscan.corpora.rewriting.clean_folder import CleanFolder, FinishedFile, open_clean_folder
 from ngramscan.corpora.rewriting.formats import Rewriter, refuse_streams, rewriter_of
 from ngramscan.corpora.rewriting.removals import Removals
@@ -89,7 +89,7 @@ def write_without(
     refuse_unwritable(changed_files, read)
     tasks = [
         _Task(file, name, planned.get(file.path, {}), read)
-        for file, name in zip(corpus.files, names, strict=True)
+        for file, name in zip(identified(corpus.files), names, strict=True)
     ]
     written_names = {task.name for task in tasks if not task.is_left_out}
     with open_clean_folder(folder, _digest(tasks), written_names) as target:

@@ -161,6 +161,12 @@ def test_other_ways_to_write_a_file_are_kept(tmp_path: Path, options: dict[str, 
             assert getattr(first, name) == getattr(second, name)
 
 
+def test_a_file_with_cut_texts_is_not_said_to_be_sorted(tmp_path: Path) -> None:
+    file = written(tmp_path / "c.parquet", table_of(), sorting_columns=[pq.SortingColumn(1)])
+    new = rewritten(file, {1: Removal(((0, 1),))})
+    assert new.metadata.row_group(0).sorting_columns == ()
+
+
 def test_texts_inside_of_columns_are_cut(tmp_path: Path) -> None:
     table = table_of()
     file = written(tmp_path / "c.parquet", table)

@@ -5,13 +5,15 @@ import json
 import os
 import resource
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
+import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ngramscan.corpora import Corpus, PythonCorpus, ReadOptions, open_corpus
+from ngramscan.corpora import Corpus, PythonCorpus, ReadOptions, identified, open_corpus
 from ngramscan.corpora.base import CorpusFile
 from ngramscan.corpora.folders import MANIFEST
 from ngramscan.corpora.rewriting import (
@@ -26,6 +28,7 @@ from ngramscan.reading.streams import read_bytes
 from tests.support import corpus_files
 from tests.support.corpus_documents import read_documents, texts_of
 from tests.support.packers import PACKERS
+from tests.support.range_server import RangeServer
 from tests.support.resource_limits import limited
 
 TEXTS = [f"document {number} with some words é" for number in range(9)]
@@ -301,3 +304,68 @@ def test_progress_counts_each_byte_of_the_corpus(tmp_path: Path, corpus: Path) -
         amounts: list[int] = []
         write_without(opened, tmp_path / "clean", removals, ReadOptions(), amounts.append)
         assert sum(amounts) == sum(path.stat().st_size for path in corpus.iterdir())
+
+
+# Remote corpora
+
+
+def remote_files(folder: Path) -> dict[str, Path]:
+    names = ("c.jsonl.gz", "c.parquet", "same.jsonl")
+    for name in names[:2]:
+        corpus_files.write(folder, name, TEXTS)
+    (folder / names[2]).write_bytes(b"".join(LINES))
+    return {name: folder / name for name in names}
+
+
+def check_remote(location: str, folder: Path, clean: Path) -> Corpus:
+    """Copy a remote corpus, and compare with a copy of the same files on disk."""
+    remote, local = open_corpus(location), open_corpus(str(folder))
+    results = []
+    for number, opened in enumerate((remote, local)):
+        changed = [file.path for file in opened.files if not file.path.endswith("same.jsonl")]
+        removals = {path: {2: WHOLE_RECORD, 4: Removal(((0, 3),))} for path in changed}
+        done = write_without(opened, clean / str(number), removals, ReadOptions())
+        results.append(
+            ({file.name: file.change for file in done}, files_below(clean / str(number)))
+        )
+    assert results[0] == results[1]
+    return remote
+
+
+def test_files_of_a_web_server_are_copied_like_those_on_disk(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    remote_files(folder)
+    (tmp_path / "clean").mkdir()
+    with RangeServer(folder, 0) as server:
+        urls = [f"{server.url}{name}" for name in sorted(remote_files(folder))]
+        (tmp_path / "list.paths").write_text("\n".join(urls))
+        corpus = check_remote(str(tmp_path / "list.paths"), folder, tmp_path / "clean")
+        stamped = identified(corpus.files)
+        (folder / "c.jsonl.gz").write_bytes(gzip.compress(b"".join(LINES[1:])))
+        removals = {stamped[0].path: {2: WHOLE_RECORD}}
+        with pytest.raises(CorpusError, match=r"c\.jsonl\.gz: changed since it was found"):
+            write_without(replace(corpus, files=stamped), tmp_path / "b", removals, ReadOptions())
+    assert files_below(tmp_path / "b") == {}
+
+
+def test_files_of_a_store_are_copied_like_those_on_disk(tmp_path: Path) -> None:
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    remote_files(folder)
+    (tmp_path / "clean").mkdir()
+    store = f"memory://{tmp_path.name}"
+    fsspec.filesystem("memory").put(str(folder), store, recursive=True)
+    check_remote(store, folder, tmp_path / "clean")
+
+
+def test_names_that_are_not_utf8_are_copied(tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus"
+    corpus.mkdir()
+    name = os.fsdecode(b"\xff.jsonl")
+    (corpus / name).write_bytes(b"".join(LINES))
+    removals = {corpus / name: {1: WHOLE_RECORD}}
+    for _ in range(2):
+        (done,) = write(corpus, tmp_path / "clean", removals)
+        assert (done.name, done.change) == (name, "rewritten")
+    assert (tmp_path / "clean" / name).read_bytes() == b"".join(LINES[1:])
