@@ -83,11 +83,12 @@ REWRITERS: dict[Format, Rewriter] = {
     "text": Rewriter(partial(_write_packed, change=rewrite_text), has_one_document=True),
     "parquet": Rewriter(rewrite_parquet, check=check_parquet),
 }
-_CURES: dict[Format, str] = {
+CURES: dict[Format, str] = {
     "warc": "write its texts as JSON lines first",
     "arrow": "write it as Parquet first: datasets.load_from_disk(FOLDER).to_parquet(FILE)",
     "python": "give the files as a corpus of text",
 }
+"""The ways out for files of the other formats."""
 
 
 def refuse_streams(files: Iterable[CorpusFile]) -> None:
@@ -103,5 +104,5 @@ def rewriter_of(file: CorpusFile) -> Rewriter:
     if file.format in REWRITERS:
         return REWRITERS[file.format]
     title = BY_NAME[file.format].title
-    problem = f"{title} can't be written without some documents; {_CURES[file.format]}, or "
+    problem = f"{title} can't be written without some documents; {CURES[file.format]}, or "
     raise InputError(file.path, problem + OptionUse("exclude_source") + " leaves it out")

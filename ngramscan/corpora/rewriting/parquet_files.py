@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from itertools import product
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -17,6 +18,19 @@ if TYPE_CHECKING:
     import pyarrow.parquet as pq
 
 _VERSIONS = ("2.6", "2.4", "1.0")
+_OTHER_CHOICES = (
+    (),
+    ("store_decimal_as_integer",),
+    ("write_time_adjusted_to_utc",),
+    ("store_decimal_as_integer", "write_time_adjusted_to_utc"),
+)
+_PLAIN_INTEGERS = {
+    ("INT32", "Int(bitWidth=32, isSigned=true)"),
+    ("INT64", "Int(bitWidth=64, isSigned=true)"),
+}
+"""Physical and logical types that mean the same as the physical type alone."""
+_ORIGIN = re.compile(r", is_from_converted_type=\w+, force_set_converted_type=\w+")
+"""The end of a logical type's text that says which program wrote it, not which type it is."""
 
 
 def rewrite_parquet(
@@ -43,19 +57,34 @@ def rewrite_parquet(
             options["sorting_columns"] = None  # the texts may now have another order
         before = 0
         with pq.ParquetWriter(output, parquet.schema_arrow, **options) as writer:
+            if not options["store_schema"] and parquet.schema_arrow.metadata:
+                # Without a schema, the writer leaves out what else the file says.
+                writer.add_key_value_metadata(parquet.schema_arrow.metadata)
             for number, size in enumerate(sizes):
+                where = f"{file.path}: row group {number}"
                 try:
                     table = parquet.read_row_group(number, use_threads=False)
                 except (pa.ArrowException, OSError) as error:
                     problem = f"can't be read ({reason_of(error)[:200]})"
-                    raise CorpusError(f"{file.path}: row group {number}", problem) from error
+                    raise CorpusError(where, problem) from error
                 rewritten = rows.rewritten(table, before)
                 before += table.num_rows
                 if rewritten.num_rows:
-                    writer.write_table(rewritten, row_group_size=rewritten.num_rows)
+                    _write_group(writer, rewritten, where)
                 report(size)
         if file.size is not None:
             report(file.size - sum(sizes))  # what is not in a row group, as the footer
+
+
+def _write_group(writer: pq.ParquetWriter, table: pa.Table, where: str) -> None:
+    """Write rows as one row group."""
+    import pyarrow as pa
+
+    try:
+        writer.write_table(table, row_group_size=table.num_rows)
+    except pa.ArrowException as error:
+        problem = f"can't be written again ({reason_of(error)[:200]})"
+        raise CorpusError(where, problem) from error
 
 
 def check_parquet(file: CorpusFile, read: ReadOptions) -> None:
@@ -68,16 +97,15 @@ def check_parquet(file: CorpusFile, read: ReadOptions) -> None:
 def _options_of(parquet: pq.ParquetFile, path: str) -> dict[str, Any]:
     """Return the options of a writer that makes the columns of a file as they are."""
     shared = _options_of_columns(parquet)
-    wanted = _columns_of(parquet)
+    wanted, always_other = _columns_of(parquet), set(_columns_of(parquet))
     for choice in _choices(parquet):
         options = {**shared, **choice}
         written = _columns_written(parquet.schema_arrow, options)
         if written == wanted:
             return options
-    different = next(
-        (column.path for column, new in zip(wanted, written, strict=False) if column != new), ""
-    )
-    problem = f"column {different!r} can't be written again as it is"
+        always_other.difference_update(written)
+    names = ", ".join(sorted(column.path for column in always_other)) or "together"
+    problem = f"columns that can't be written again as they are: {names}"
     raise CorpusError(path, f"{problem}; write the file with pyarrow first, or leave it out")
 
 
@@ -115,8 +143,8 @@ def _choices(parquet: pq.ParquetFile) -> Iterator[dict[str, Any]]:
     versions = dict.fromkeys((parquet.metadata.format_version, *_VERSIONS))
     for version, is_compliant in product(filter(_VERSIONS.__contains__, versions), (True, False)):
         choice = {"version": version, "use_compliant_nested_type": is_compliant}
-        yield choice
-        yield {**choice, "store_decimal_as_integer": True}
+        for others in _OTHER_CHOICES:
+            yield {**choice, **dict.fromkeys(others, True)}
 
 
 class _Column(NamedTuple):
@@ -136,13 +164,18 @@ def _columns_of(parquet: pq.ParquetFile) -> list[_Column]:
         _Column(
             path=column.path,
             physical_type=column.physical_type,
-            logical_type=str(column.logical_type),
+            logical_type=_logical_type_of(column),
             definition_level=column.max_definition_level,
             repetition_level=column.max_repetition_level,
             length=column.length,
         )
         for column in columns
     ]
+
+
+def _logical_type_of(column: Any) -> str:
+    name = _ORIGIN.sub("", str(column.logical_type))
+    return "None" if (column.physical_type, name) in _PLAIN_INTEGERS else name
 
 
 def _columns_written(schema: pa.Schema, options: dict[str, Any]) -> list[_Column]:
@@ -157,5 +190,8 @@ def _columns_written(schema: pa.Schema, options: dict[str, Any]) -> list[_Column
     except (pa.ArrowException, NotImplementedError, TypeError):  # old versions lack options
         return []
     written = pq.ParquetFile(pa.BufferReader(sink.getvalue()))
-    is_same = written.schema_arrow.equals(schema, check_metadata=True)
+    is_same = written.schema_arrow.equals(schema) and all(
+        field.equals(other, check_metadata=True)
+        for field, other in zip(written.schema_arrow, schema, strict=True)
+    )
     return _columns_of(written) if is_same else []
