@@ -51,6 +51,9 @@ ROW_TYPES = (
     RowType(
         "ngramscan", "contaminate --evidence", "prevalence/contamination/evidence.py", "EvidenceRow"
     ),
+    RowType(
+        "ngramscan", "contaminate --removed", "prevalence/contamination/removals.py", "RemovedRow"
+    ),
     RowType("ngramscan", "trace", "prevalence/trace.py", "TraceRow"),
     RowType("ngramscan", "trace --spans", "prevalence/trace.py", "SpanRow"),
     RowType("ngramscan", "trace --curve", "prevalence/trace_methods.py", "CurveRow"),

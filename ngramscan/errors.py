@@ -7,6 +7,7 @@ names options with `OptionUse`, and the command that stops says them as the term
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMES, _LONGEST_NAME = 40, 100
 """Limits of lists of names in messages, the second in characters."""
+_FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 class NgramscanError(Exception):
@@ -141,6 +143,16 @@ class DiskFullError(InputError):
     """The disk is full; a file that was to be replaced is unchanged."""
 
     exit_code = 1
+
+
+@contextmanager
+def as_input_error(path: object) -> Iterator[None]:
+    """Translate errors of writing to a path."""
+    try:
+        yield
+    except OSError as error:
+        kind = DiskFullError if error.errno in _FULL else InputError
+        raise kind(str(path), f"can't be written ({reason_of(error).lower()})") from error
 
 
 class IndexFormatError(InputError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import compress, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +29,8 @@ from ngramscan.errors import BadFileError, CorpusError, IndexChangedError, Remot
 
 __all__ = ["BAD_FILES", "EMPTY_FILES", "Batch", "Corpus", "CorpusFile", "Piece", "PythonCorpus"]
 __all__ += ["ReadOptions", "bytes_before", "describe_skipped", "has_changed", "open_corpus"]
-__all__ += ["identified", "read_piece", "records_before", "refuse_changed", "split"]
-__all__ += ["without_excluded"]
+__all__ += ["identified", "read_piece", "records_before", "refuse_changed", "relative_names"]
+__all__ += ["split", "without_excluded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,20 @@ class PythonCorpus(Corpus):
 
     def __init__(self, folders: Iterable[Path] = ()) -> None:
         super().__init__("python", python_files(folders))
+
+
+def relative_names(corpus: Corpus) -> Sequence[str]:
+    """Return the paths of the files of a corpus, relative to its folder.
+
+    For a file, a glob or a list, that is the deepest folder that contains all of them.
+    """
+    paths = [file.path for file in corpus.files]
+    location = Path(corpus.location).expanduser()
+    if corpus.location and location.is_dir():
+        return [Path(path).relative_to(location).as_posix() for path in paths]
+    levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
+    shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))
+    return ["/".join(path.split("/")[shared:]) for path in paths]
 
 
 def split(file: CorpusFile) -> list[Piece]:

@@ -21,7 +21,7 @@ class TextColumns:
         self._path = path
         self._field = parse_text_field(options.text_field)
         self._skips_null = options.skip_null
-        self._text = _text_column(schema, path, self._field)
+        self._text = text_column(schema, path, self._field)
         self._is_nested = _is_nested(schema.field(self._text).type)
         others = [name for name in schema.names if name != self._text]
         self._source = ""
@@ -94,7 +94,8 @@ class TextColumns:
         return texts
 
 
-def _text_column(schema: pa.Schema, path: str, field: TextField) -> str:
+def text_column(schema: pa.Schema, path: str, field: TextField) -> str:
+    """Return the column that a text is in, or inside of; a CorpusError says that there is none."""
     name = field.name_in(schema.names)
     if name not in schema.names:
         names = some_of(schema.names)

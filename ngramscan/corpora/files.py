@@ -177,6 +177,28 @@ def matches(source: str, globs: Iterable[str]) -> bool:
     return any(fnmatch.fnmatchcase(source, pattern) for pattern in globs)
 
 
+def matches_glob(place: str, file: Path) -> bool:
+    """Tell whether a glob of files would find one by its name."""
+    pattern = os.path.expanduser(place)
+    if not glob.has_magic(pattern) or os.path.lexists(pattern):
+        return False
+    parts = os.path.abspath(pattern).split(os.sep)
+    return _match_parts(parts, os.path.abspath(file).split(os.sep))
+
+
+def _match_parts(patterns: Sequence[str], names: Sequence[str]) -> bool:
+    """Tell whether a path matches a glob, part by part; `**` is any number of folders."""
+    if not patterns or not names:
+        return not names and all(pattern == "**" for pattern in patterns)
+    first = patterns[0]
+    if first == "**":
+        goes_on = not names[0].startswith(".") and _match_parts(patterns, names[1:])
+        return goes_on or _match_parts(patterns[1:], names)
+    is_shown = first.startswith(".") or not names[0].startswith(".")
+    is_alike = is_shown and fnmatch.fnmatchcase(names[0], first)
+    return is_alike and _match_parts(patterns[1:], names[1:])
+
+
 def has_changed(file: CorpusFile) -> bool:
     """Tell whether a local file has changed since it was found, by size, times and inode."""
     if not file.status:

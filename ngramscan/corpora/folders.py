@@ -13,6 +13,8 @@ from ngramscan.errors import InputError, reason_of
 _DATASET_FILES = {"state.json", "dataset_info.json"}
 """Files that `datasets.save_to_disk` writes with the rows; `state.json` is always there."""
 _DATASET_LIST = "dataset_dict.json"
+MANIFEST = ".ngramscan-clean.json"
+"""The file by which a copy without some documents is resumed; readers leave it out."""
 
 
 def files_in(top: str) -> tuple[list[str], list[str]]:
@@ -96,6 +98,8 @@ def is_hidden_from_glob(path: str, pattern: str) -> bool:
 def _hidden_corpora(entries: Iterable[os.DirEntry[str]]) -> Iterator[str]:
     """Yield the hidden files that would be read, and hidden folders that have some."""
     for entry in entries:
+        if entry.name == MANIFEST:
+            continue
         names = _names_below(entry.path) if _is_folder(entry) else [entry.name]
         if any(map(format_of, names)):
             yield entry.path

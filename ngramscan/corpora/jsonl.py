@@ -42,7 +42,8 @@ PART_BYTES = 16_000_000
 _LIST_START = re.compile(rb"\s*\[\s*[{\]]")
 """The beginning of a list of objects, or of an empty one."""
 
-_HEAD_BYTES = 64
+HEAD_BYTES = 64
+"""Enough of a file to tell a list from lines."""
 
 
 def split_jsonl(file: CorpusFile) -> list[Piece]:
@@ -60,8 +61,13 @@ def split_jsonl(file: CorpusFile) -> list[Piece]:
 def _is_lines(file: CorpusFile) -> bool:
     """Tell whether a file begins with a line: it is neither compressed nor a list."""
     with open_file(file) as opened:
-        head = opened.read(_HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
-    return compression_of(file.path, head) is None and not _LIST_START.match(head)
+        head = opened.read(HEAD_BYTES).removeprefix(BYTE_ORDER_MARK)
+    return compression_of(file.path, head) is None and not begins_list(head)
+
+
+def begins_list(head: bytes) -> bool:
+    """Tell whether a file begins as a list of objects, given its first bytes without a mark."""
+    return _LIST_START.match(head) is not None
 
 
 def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
@@ -71,8 +77,8 @@ def read_jsonl(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
         yield from _read_lines(piece, part_chunks(piece), options)
         return
     chunks = in_utf8(read_chunks(piece.file, skipped), piece.file.path)
-    head, chunks = first_bytes(chunks, _HEAD_BYTES)
-    if _LIST_START.match(head.removeprefix(BYTE_ORDER_MARK)):
+    head, chunks = first_bytes(chunks, HEAD_BYTES)
+    if begins_list(head.removeprefix(BYTE_ORDER_MARK)):
         yield _read_list(piece, chunks, options)
     else:
         yield from _read_lines(piece, chunks, options)

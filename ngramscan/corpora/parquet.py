@@ -25,7 +25,7 @@ def split_parquet(file: CorpusFile) -> list[Piece]:
         return [Piece(file, size=file.size)]
     pieces: list[Piece] = []
     start = size = 0
-    with _opened(file) as (_, sizes):
+    with open_parquet(file) as (_, sizes):
         for stop, row_group in enumerate(sizes, 1):
             size += row_group
             if size >= PART_BYTES or stop == len(sizes):
@@ -35,7 +35,7 @@ def split_parquet(file: CorpusFile) -> list[Piece]:
 
 
 @contextmanager
-def _opened(file: CorpusFile) -> Iterator[tuple[Any, list[int]]]:
+def open_parquet(file: CorpusFile) -> Iterator[tuple[Any, list[int]]]:
     """Yield a Parquet file, and the bytes on disk of each of its row groups."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -65,7 +65,7 @@ def _read_parquet(piece: Piece, options: ReadOptions) -> Iterator[Batch]:
     import pyarrow as pa
 
     path = piece.file.path
-    with _opened(piece.file) as (parquet, sizes):
+    with open_parquet(piece.file) as (parquet, sizes):
         columns = TextColumns(parquet.schema_arrow, path, options)
         row = sum(parquet.metadata.row_group(n).num_rows for n in range(piece.start))
         groups = range(len(sizes))[piece.start : piece.stop]

@@ -16,7 +16,7 @@ from ngramscan.errors import CorpusError, some_of
 from ngramscan.messages import OptionUse
 
 _ROWS_PER_BATCH = 1024
-_LONGEST_CELL = 2**31 - 1
+LONGEST_CELL = 2**31 - 1
 
 
 def read_table(piece: Piece, options: ReadOptions, delimiter: str) -> Iterator[Batch]:
@@ -24,7 +24,7 @@ def read_table(piece: Piece, options: ReadOptions, delimiter: str) -> Iterator[B
     path, skipped = piece.file.path, Counter[str]()
     stream = ChunkStream(in_utf8(read_chunks(piece.file, skipped), path))
     lines = io.TextIOWrapper(io.BufferedReader(stream), "utf-8-sig", newline="")
-    csv.field_size_limit(_LONGEST_CELL)
+    csv.field_size_limit(LONGEST_CELL)
     rows = _CsvRows(csv.reader(lines, delimiter=delimiter, strict=True), path)
     header = rows.next()
     if header is None:
@@ -66,19 +66,25 @@ class _CsvRows:
         return rows
 
 
+def text_place(header: Sequence[str], path: str, options: ReadOptions) -> int:
+    """Return which column has the text; a CorpusError says that there is none, or several."""
+    name = options.text_field
+    if name not in header:
+        names = some_of(header)
+        raise CorpusError(
+            path, f"no column {name!r}; it has: {names} (see " + OptionUse("text_field") + ")"
+        )
+    if header.count(name) > 1:
+        raise CorpusError(path, f"several columns are named {name!r}; rename all but one")
+    return header.index(name)
+
+
 class _NeededColumns:
     """The columns of a table that are needed."""
 
     def __init__(self, header: Sequence[str], path: str, options: ReadOptions) -> None:
-        name = options.text_field
-        if name not in header:
-            names = some_of(header)
-            raise CorpusError(
-                path, f"no column {name!r}; it has: {names} (see " + OptionUse("text_field") + ")"
-            )
-        if header.count(name) > 1:
-            raise CorpusError(path, f"several columns are named {name!r}; rename all but one")
-        self._path, self._width, self._text = path, len(header), header.index(name)
+        self._text = text_place(header, path, options)
+        self._path, self._width = path, len(header)
         sources = (header.index(each) for each in SOURCE_FIELDS if each in header)
         self._source = next(sources, None) if options.needs_sources else None
         self._fields = {

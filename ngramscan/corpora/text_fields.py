@@ -67,15 +67,22 @@ class TextField:
 
     def text_of(self, record: Mapping[str, Any]) -> str:
         """Return the text of a record; a NoTextError says why it has none."""
+        return "\n".join(self.texts_of(record))
+
+    def texts_of(self, record: Mapping[str, Any]) -> list[str]:
+        """Return the strings that are the text of a record, with line ends between them.
+
+        They are the objects of the record. A NoTextError says why it has no text.
+        """
         if self.spec not in record and (alternative := self._alternative_in(record)):
-            return alternative.text_of(record)
+            return alternative.texts_of(record)
         quoted = f"field {self.spec!r}"
         steps = (_Step(self.spec),) if self.spec in record else self.steps
         values = list(_values(record, steps, self.spec))
         if texts := [value for value in values if value is not None and value is not _ABSENT]:
-            return "\n".join(texts)
+            return texts
         if not values:  # an empty list
-            return ""
+            return []
         if None in values:
             raise NoTextError("null", f"{quoted} is null; expected a string" + _CURE, is_null=True)
         names = some_of(record) or "none"

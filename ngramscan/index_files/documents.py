@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import takewhile
-from pathlib import Path
 from typing import NamedTuple
 
 from ngramscan.corpora import (
     Batch,
-    Corpus,
     CorpusFile,
     Piece,
     ReadOptions,
@@ -75,17 +72,3 @@ def _of_batch(
             fields = {"source": source} if source else {}
         row = {"path": name, "linenum": lines_before + record - 1, "metadata": fields}
         yield IndexedDocument(record, text, json.dumps(row).encode("ascii") + b"\n")
-
-
-def relative_names(corpus: Corpus) -> Sequence[str]:
-    """Return the paths of the files of a corpus, relative to its folder.
-
-    For a file, a glob or a list, that is the deepest folder that contains all of them.
-    """
-    paths = [file.path for file in corpus.files]
-    location = Path(corpus.location).expanduser()
-    if corpus.location and location.is_dir():
-        return [Path(path).relative_to(location).as_posix() for path in paths]
-    levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
-    shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))
-    return ["/".join(path.split("/")[shared:]) for path in paths]

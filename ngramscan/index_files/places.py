@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ngramscan.errors import DiskFullError, InputError, RemoteUnavailable, reason_of
+from ngramscan.errors import InputError, RemoteUnavailable, as_input_error, reason_of
 from ngramscan.remote.retries import Retries, RetryPolicy
 from ngramscan.remote.stores import is_remote, open_store, problem_of
 
@@ -29,7 +29,6 @@ RETRIES = RetryPolicy(
     growth=5.0,
 )
 """For one request to a store."""
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 _RIGHTS = (
     "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
     "bucket needs FSSPEC_S3_REQUESTER_PAYS=true"
@@ -122,16 +121,6 @@ def move(place: str, source: str, target: str, names: Sequence[str]) -> None:
 
 
 # Folders
-
-
-@contextmanager
-def as_input_error(path: Path) -> Iterator[None]:
-    """Translate errors of writing to a path."""
-    try:
-        yield
-    except OSError as error:
-        kind = DiskFullError if error.errno in _FULL else InputError
-        raise kind(str(path), f"can't be written ({reason_of(error).lower()})") from error
 
 
 def sync(path: Path) -> None:

@@ -17,8 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ngramscan.errors import InputError
-from ngramscan.index_files.places import as_input_error
+from ngramscan.errors import InputError, as_input_error
 from ngramscan.remote.stores import is_remote
 
 _LOCK = ".building.lock"

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fnmatch
-import glob
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from ngramscan.corpora.base import Format
-from ngramscan.corpora.files import LISTS, find_files, matches
+from ngramscan.corpora.files import LISTS, find_files, matches, matches_glob
 from ngramscan.corpora.folders import is_hidden
 from ngramscan.corpora.formats import format_of
 from ngramscan.corpora.text import python_files
@@ -57,7 +55,7 @@ def is_read(
     that `excluded` names are left out, and files of unknown formats if `skips_unknown`.
     """
     for kind, place in _local_places(spec):
-        is_there = _matches_glob(place, file) or _is_in_folder(place, file, kind is SCAN)
+        is_there = matches_glob(place, file) or _is_in_folder(place, file, kind is SCAN)
         is_left_out = kind is SCAN and (
             matches(str(file), excluded or ())
             or bool(skips_unknown and form is None and format_of(str(file)) is None)
@@ -94,28 +92,6 @@ def _is_in_folder(place: str, file: Path, may_hide: bool) -> bool:
         if inside.split(os.sep)[0] != os.pardir and not (may_hide and is_hidden(inside)):
             return True
     return False
-
-
-def _matches_glob(place: str, file: Path) -> bool:
-    """Tell whether a glob of files would find one by its name."""
-    pattern = os.path.expanduser(place)
-    if not glob.has_magic(pattern) or os.path.lexists(pattern):
-        return False
-    parts = os.path.abspath(pattern).split(os.sep)
-    return _match_parts(parts, os.path.abspath(file).split(os.sep))
-
-
-def _match_parts(patterns: Sequence[str], names: Sequence[str]) -> bool:
-    """Tell whether a path matches a glob, part by part; `**` is any number of folders."""
-    if not patterns or not names:
-        return not names and all(pattern == "**" for pattern in patterns)
-    first = patterns[0]
-    if first == "**":
-        goes_on = not names[0].startswith(".") and _match_parts(patterns, names[1:])
-        return goes_on or _match_parts(patterns[1:], names)
-    is_shown = first.startswith(".") or not names[0].startswith(".")
-    is_alike = is_shown and fnmatch.fnmatchcase(names[0], first)
-    return is_alike and _match_parts(patterns[1:], names[1:])
 
 
 def _files_at_url(url: str, kind: IndexKind | None) -> Iterator[Path]:

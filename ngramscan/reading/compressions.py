@@ -1,4 +1,4 @@
-"""The compressions that are read: their names, suffixes, first bytes and decompressors.
+"""The compressions: their names, suffixes, first bytes, decompressors and compressors.
 
 The first bytes of an input say how to decompress it, whatever its name says: files get wrong names
 on servers and by hand. A name that promises a compression which is not there is an error.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
-from isal import igzip_lib
+from isal import igzip_lib, isal_zlib
 
 from ngramscan.errors import needs_extra
 
@@ -63,6 +63,16 @@ class Member(Protocol):
         """Take data and return at most this many decompressed bytes."""
 
 
+class Packer(Protocol):
+    """Compresses one member, a part at a time; the same content gives the same bytes."""
+
+    def compress(self, data: bytes, /) -> bytes:
+        """Take data and return what is ready."""
+
+    def flush(self) -> bytes:
+        """Return what is left, with the end of the member."""
+
+
 MemberOpener = Callable[[bytes], Member]
 """Returns a decompressor for the member that begins with some bytes."""
 
@@ -77,6 +87,8 @@ class Compression:
     """The beginnings that a member may have."""
     open_file: Callable[[str], MemberOpener]
     """Returns what opens the members of one input, given what messages call it."""
+    new_packer: Callable[[], Packer]
+    """Returns a compressor for a new member."""
     allows_trailing_bytes: bool = False
     """Whether its own tool ignores bytes after the last member, with a warning."""
 
@@ -173,11 +185,45 @@ def _open_lz4(where: str) -> MemberOpener:
     return lambda _start: _Lz4Frame()
 
 
+class _Lz4Packer:
+    """A frame of LZ4, whose library writes the header by another call."""
+
+    def __init__(self) -> None:
+        import lz4.frame
+
+        self._compressor = lz4.frame.LZ4FrameCompressor(content_checksum=True)
+        self._header = self._compressor.begin()
+
+    def compress(self, data: bytes, /) -> bytes:
+        """Take data and return what is ready."""
+        header, self._header = self._header, b""
+        return bytes(header + self._compressor.compress(data))
+
+    def flush(self) -> bytes:
+        """Return what is left, with the end of the frame."""
+        header, self._header = self._header, b""
+        return bytes(header + self._compressor.flush())
+
+
+def _new_gzip_packer() -> Packer:
+    """Return a compressor whose header has no time and no name, so that bytes are repeatable.
+
+    It is about ten times as fast as `gzip` with its default level, for a tenth more bytes.
+    """
+    packer: Packer = isal_zlib.compressobj(level=3, wbits=16 + isal_zlib.MAX_WBITS)
+    return packer
+
+
+def _new_zstd_packer() -> Packer:
+    return zstd.ZstdCompressor(options={zstd.CompressionParameter.checksum_flag: 1})
+
+
 GZIP = Compression(
     name="gzip",
     suffixes=(".gz",),
     starts=(b"\x1f\x8b",),
     open_file=_every_member(partial(igzip_lib.IgzipDecompressor, igzip_lib.DECOMP_GZIP)),
+    new_packer=_new_gzip_packer,
     allows_trailing_bytes=True,
 )
 ZSTD = Compression(
@@ -185,6 +231,7 @@ ZSTD = Compression(
     suffixes=(".zst", ".zstd"),
     starts=(_ZSTD_FRAME, *_SKIPPABLE_FRAMES),
     open_file=lambda _where: _ZstdFrames(),
+    new_packer=_new_zstd_packer,
 )
 COMPRESSIONS = (
     GZIP,
@@ -195,6 +242,7 @@ COMPRESSIONS = (
         starts=tuple(b"BZh%d1AY&SY" % level for level in range(1, 10))
         + tuple(b"BZh%d\x17\x72\x45\x38\x50\x90" % level for level in range(1, 10)),
         open_file=_every_member(bz2.BZ2Decompressor),
+        new_packer=bz2.BZ2Compressor,
         allows_trailing_bytes=True,
     ),
     Compression(
@@ -202,12 +250,14 @@ COMPRESSIONS = (
         suffixes=(".xz",),
         starts=(b"\xfd7zXZ\0",),
         open_file=_every_member(lzma.LZMADecompressor),
+        new_packer=lzma.LZMACompressor,
     ),
     Compression(
         name="LZ4",
         suffixes=(".lz4",),
         starts=(b"\x04\x22\x4d\x18",),
         open_file=_open_lz4,
+        new_packer=_Lz4Packer,
     ),
 )
 PACKED = tuple(suffix for compression in COMPRESSIONS for suffix in compression.suffixes)

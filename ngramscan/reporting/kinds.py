@@ -21,6 +21,7 @@ ROW_TYPES = (
     "ngramscan.prevalence.contamination.shares.ShareRow",
     "ngramscan.prevalence.contamination.effects.EffectRow",
     "ngramscan.prevalence.contamination.evidence.EvidenceRow",
+    "ngramscan.prevalence.contamination.removals.RemovedRow",
     "ngramscan.prevalence.trace.TraceRow",
     "ngramscan.prevalence.trace_methods.CurveRow",
     "ngramscan.prevalence.trace_methods.DifferenceRow",

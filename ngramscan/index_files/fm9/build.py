@@ -15,10 +15,17 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ngramscan.corpora import Corpus, CorpusFile, ReadOptions, describe_skipped, open_corpus
-from ngramscan.errors import CorpusError, DiskFullError, InputError, reason_of
+from ngramscan.corpora import (
+    Corpus,
+    CorpusFile,
+    ReadOptions,
+    describe_skipped,
+    open_corpus,
+    relative_names,
+)
+from ngramscan.errors import CorpusError, DiskFullError, InputError, as_input_error, reason_of
 from ngramscan.index_files import places
-from ngramscan.index_files.documents import SourceFile, relative_names
+from ngramscan.index_files.documents import SourceFile
 from ngramscan.index_files.fm9.manifest import (
     MANIFEST,
     PLAN,
@@ -202,7 +209,7 @@ def _copied(pipe: CorpusFile, place: str, folder: Path) -> tuple[Path, str]:
     In the folder of an index, the same content has the same path, so that a build can resume.
     """
     digest, copy = hashlib.sha256(), folder / f"pipe.{pipe.format}"
-    with places.as_input_error(copy), copy.open("wb") as out:
+    with as_input_error(copy), copy.open("wb") as out:
         for chunk, _ in pipe.stream or ():
             digest.update(chunk)
             out.write(chunk)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ngramscan.corpora import Piece, ReadOptions, has_changed
-from ngramscan.errors import CorpusError, InputError
+from ngramscan.errors import CorpusError, InputError, as_input_error
 from ngramscan.index_files import places
 from ngramscan.index_files.documents import IndexedDocument, SourceFile, read_documents
 from ngramscan.index_files.fm9.layout import END, SEPARATOR
@@ -58,17 +58,17 @@ def build_shard(task: ShardTask, report: Report) -> tuple[ShardEntry, Mapping[st
     shard = task.shard
     with working_folder(task.place, shard.folder) as work:
         started_at = perf_counter()
-        with _enough_memory(work / "data.fm9", shard.sizes["data"]), places.as_input_error(work):
+        with _enough_memory(work / "data.fm9", shard.sizes["data"]), as_input_error(work):
             text = _gather(task, work)
         seconds = {"read": perf_counter() - started_at}
         for name, size in shard.sizes.items():
             path = work / f"{name}.fm9"
-            with _enough_memory(path, size), places.as_input_error(path):
+            with _enough_memory(path, size), as_input_error(path):
                 steps = write_fm9(text, path, report)
                 if name == "data":
                     text = np.fromfile(work / "meta.text", np.uint8)
             seconds |= {step: seconds.get(step, 0) + spent for step, spent in steps.items()}
-        with places.as_input_error(work):
+        with as_input_error(work):
             (work / "meta.text").unlink()
             entry = describe_shard(work, shard.documents, shard.bytes)
             (work / MANIFEST).write_bytes(to_manifest([entry], task.built_from))

@@ -21,11 +21,11 @@ import numpy as np
 import pydivsufsort
 from numpy.typing import NDArray
 
-from ngramscan.corpora import Corpus, Piece, ReadOptions, describe_skipped
-from ngramscan.errors import InputError
-from ngramscan.index_files.documents import IndexedDocument, read_documents, relative_names
+from ngramscan.corpora import Corpus, Piece, ReadOptions, describe_skipped, relative_names
+from ngramscan.errors import InputError, as_input_error
+from ngramscan.index_files.documents import IndexedDocument, read_documents
 from ngramscan.index_files.formats import token_files
-from ngramscan.index_files.places import as_input_error, publish
+from ngramscan.index_files.places import publish
 from ngramscan.index_files.sole_builder import locked_folder, new_folder
 from ngramscan.index_files.sorting import memory_for
 from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for

@@ -48,6 +48,7 @@ DESCRIPTIONS: Mapping[str, KindDescription] = {
     "contaminate --shares": KindDescription(contamination.say_shares, subjects.ENTRIES),
     "contaminate --effects": KindDescription(contamination.say_effects, subjects.ENTRIES),
     "contaminate --evidence": KindDescription(contamination.say_evidence, subjects.ENTRIES),
+    "contaminate --removed": KindDescription(contamination.say_removed, subjects.ENTRIES),
     "trace": KindDescription(traces.say_traces, subjects.TRACES),
     "trace --curve": KindDescription(traces.say_curve, subjects.TRACES),
     "trace --differences": KindDescription(traces.say_trace_differences, subjects.TRACES),

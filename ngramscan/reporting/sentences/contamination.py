@@ -196,6 +196,24 @@ def say_evidence(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     yield from more_in_table(len(by_index) - MOST_NAMED, "index")
 
 
+def say_removed(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield how many documents were removed from a corpus, and how many were cut."""
+    by_index = group_rows(rows, "index")
+    for of_index in [*by_index.values()][:MOST_NAMED]:
+        cut = known_rows(of_index, "characters_cut")
+        removed = len(of_index) - len(cut)
+        where = f"from a copy of {corpus(of_index[0]['index'])}"
+        if removed:
+            verb = "was" if removed == 1 else "were"
+            yield Sentence(f"{counted(removed, 'document')} {verb} removed {where}.")
+        if cut:
+            characters = sum(row["characters_cut"] for row in cut)
+            verb = "was" if characters == 1 else "were"
+            documents = f"in {counted(len(cut), 'document')}"
+            yield Sentence(f"{counted(characters, 'character')} {verb} cut {where}, {documents}.")
+    yield from more_in_table(len(by_index) - MOST_NAMED, "index")
+
+
 _CLASSES = {
     "copied": "{} copied",
     "variant": "{} with other numbers",

@@ -1,4 +1,4 @@
-"""Corpora of any kind: the sources of Python, files without documents."""
+"""Corpora of any kind: the sources of Python, files without documents, names of files."""
 
 import gzip
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ngramscan
-from ngramscan.corpora import PythonCorpus, ReadOptions, read_piece
+from ngramscan.corpora import PythonCorpus, ReadOptions, open_corpus, read_piece, relative_names
 from ngramscan.errors import CorpusError
 from tests.support import corpus_files
 
@@ -55,3 +55,23 @@ def test_the_running_python_is_a_corpus_with_its_packages() -> None:
     assert any(path.endswith("/argparse.py") for path in paths)
     assert any("/click/" in path for path in paths)
     assert not any("/ngramscan/" in path for path in paths if "site-packages" in path)
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param("", ["a/1.jsonl", "a/b/2.jsonl", "a/b/c/3.jsonl"], id="a folder"),
+        pytest.param("/a/b", ["2.jsonl", "c/3.jsonl"], id="a folder below"),
+        pytest.param("/a/1.jsonl", ["1.jsonl"], id="a file"),
+        pytest.param("/**/*.jsonl", ["1.jsonl", "b/2.jsonl", "b/c/3.jsonl"], id="a glob"),
+        pytest.param("/a/b/**/*.jsonl", ["2.jsonl", "c/3.jsonl"], id="a glob below"),
+        pytest.param("/a/b/c/*.jsonl", ["3.jsonl"], id="a glob of one folder"),
+    ],
+)
+def test_names_of_files_are_below_the_folder_that_has_them_all(
+    tmp_path: Path, spec: str, expected: list[str]
+) -> None:
+    for name in ("a/1.jsonl", "a/b/2.jsonl", "a/b/c/3.jsonl"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('{"text": "a"}\n')
+    assert sorted(relative_names(open_corpus(f"{tmp_path}{spec}"))) == expected

@@ -256,3 +256,28 @@ def test_what_is_not_read_is_refused_with_the_tool_that_converts_it(
     (tmp_path / name).write_bytes(b"content")
     with pytest.raises(InputError, match=cure):
         open_corpus(str(tmp_path / name))
+
+
+TOOLS = {"gzip": ".gz", "zstd": ".zst", "bzip2": ".bz2", "xz": ".xz", "lz4": ".lz4"}
+
+
+@pytest.mark.parametrize("compression", COMPRESSIONS, ids=lambda each: each.name)
+@pytest.mark.parametrize("parts", [[], [b""], [LINES], [LINES[:7], b"", bytes(3_000_000), LINES]])
+def test_what_is_packed_is_read_by_other_programs(
+    tmp_path: Path, compression: Compression, parts: list[bytes]
+) -> None:
+    packed = set[bytes]()
+    for _ in range(2):
+        packer = compression.new_packer()
+        packed.add(b"".join(packer.compress(part) for part in parts) + packer.flush())
+    (content,) = packed
+    path = tmp_path / f"c.jsonl{compression.suffixes[0]}"
+    path.write_bytes(content)
+    assert read_bytes(path) == b"".join(parts)
+    assert compression.begins(content)
+    tool = next(name for name, suffix in TOOLS.items() if suffix in compression.suffixes)
+    if shutil.which(tool):
+        done = subprocess.run([tool, "-dc", path], capture_output=True, check=True)
+        assert done.stdout == b"".join(parts)
+    if compression.name == "gzip":
+        assert (content[3], content[4:8]) == (0, bytes(4))  # neither a name nor a time

@@ -10,6 +10,7 @@ ENTRY = "Contamination of each entry"
 SHARE = "Contaminated shares of the benchmark"
 EFFECT = "Scores on clean and on contaminated entries"
 EVIDENCE = "Entries and the documents that have most of them"
+REMOVED = "Documents and passages removed from a corpus"
 BY_COPIED = "copied: 4 words from each word on; words in lower case"
 COPIED = {"rule": BY_COPIED, "verdict": "copied"}
 VARIANT = {"rule": BY_COPIED, "verdict": "variant"}
@@ -61,6 +62,15 @@ ROWS: dict[str, dict[str, Any]] = {
         "verdict": "copied",
         "text": "a",
         "passage": "a",
+    },
+    REMOVED: {
+        "index": "i",
+        "rule": BY_COPIED,
+        "file": "c.jsonl",
+        "record": 1,
+        "entries": "1, 2",
+        "verdict": "copied",
+        "characters_cut": None,
     },
 }
 """A row of each kind, which cases have with other values."""
@@ -293,6 +303,26 @@ ROWS: dict[str, dict[str, Any]] = {
                 "The table has one further index.",
             ],
             id="documents of four corpora",
+        ),
+        pytest.param(
+            REMOVED,
+            [{}, {"record": 2}, {"characters_cut": 1000}, {"characters_cut": 234}],
+            [
+                "2 documents were removed from a copy of i.",
+                "1,234 characters were cut from a copy of i, in 2 documents.",
+            ],
+            id="documents and passages that were removed",
+        ),
+        pytest.param(
+            REMOVED,
+            [{"index": "i"}, *({"index": name, "characters_cut": 1} for name in "jkl")],
+            [
+                "1 document was removed from a copy of i.",
+                "1 character was cut from a copy of j, in 1 document.",
+                "1 character was cut from a copy of k, in 1 document.",
+                "The table has one further index.",
+            ],
+            id="removals from four corpora",
         ),
         pytest.param(
             EFFECT,
