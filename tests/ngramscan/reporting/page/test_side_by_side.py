@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import re
 from pathlib import Path
@@ -22,6 +21,7 @@ from ngramscan.reporting.rows import to_frame
 from tests.support.browser import WIDTHS, visiting
 from tests.support.command import invoke
 from tests.support.contaminated_entries import evidence
+from tests.support.side_by_side import shown_texts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -139,23 +139,6 @@ def test_a_long_text_is_cut_short_and_its_rest_counted() -> None:
     assert pair.remark == (
         "28 more characters of the entry and 66 more characters of the document are not shown"
     )
-
-
-def shown_texts(page: str) -> list[str]:
-    """Return the texts of all pairs as the page has them, with [shared] and {rare} pieces."""
-    texts = re.findall('<div class="traced"[^>]*>(.*?)</div>', page, re.DOTALL)
-    signs = {"shared": "[]", "rare": "{}", "changed": "<>"}
-    return [
-        html.unescape(
-            re.sub(
-                '<mark class="(shared|rare|changed)">(.*?)</mark>',
-                lambda mark: signs[mark[1]][0] + mark[2] + signs[mark[1]][1],
-                text,
-                flags=re.DOTALL,
-            )
-        )
-        for text in texts
-    ]
 
 
 def test_the_page_marks_what_both_texts_have() -> None:
