@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 
 _LEVELS = (8, 16, 32)
 """Words from which on a mark is one level darker."""
+TextRange = tuple[int, int]
+"""The first character of a part of a text, and the one behind its last."""
 LEVELS = (f"under {_LEVELS[0]}", *(f"{least} or more" for least in _LEVELS))
 """The lengths of each level in words, from level 1."""
 
@@ -75,3 +78,25 @@ def _pieces(
         end = min(stop, ends[0])
         yield text[start:end], 1 + sum(longest[0].words >= least for least in _LEVELS)
         start = end
+
+
+def cut_at_ranges(
+    text: str, kinds: Sequence[Sequence[TextRange]]
+) -> Iterator[tuple[str, tuple[bool, ...]]]:
+    """Yield a text in pieces, each with whether a range of each kind covers it.
+
+    Ranges of one kind are in their order and don't overlap; what is beyond the text is left out.
+    """
+    cuts = {end for ranges in kinds for each_range in ranges for end in each_range}
+    ends = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
+    for start, stop in pairwise(ends):
+        yield (
+            text[start:stop],
+            tuple(_is_covered(ranges, start) for ranges in kinds),
+        )
+
+
+def _is_covered(ranges: Sequence[TextRange], place: int) -> bool:
+    """Tell whether a character is in one of some ranges."""
+    number = bisect_right(ranges, place, key=lambda each: each[0]) - 1
+    return number >= 0 and place < ranges[number][1]

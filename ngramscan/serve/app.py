@@ -27,6 +27,7 @@ from ngramscan.errors import IndexChangedError, NgramscanError
 from ngramscan.progress import Progress
 from ngramscan.serve.bodies import CLOSE, Bodies
 from ngramscan.serve.clients import BusyError, Clients, StoppableProgress, TookTooLongError
+from ngramscan.serve.copies_page import CopiesPage
 from ngramscan.serve.fields import JsonObject, RefusedError, to_json
 from ngramscan.serve.page import SearchPage
 from ngramscan.serve.protocol import LONGEST_CONTEXT, ServedIndex, answer
@@ -38,8 +39,12 @@ from ngramscan.serve.turns import RequestWork
 MAX_WAITING = 128
 RETRY_AFTER_S = 1
 
-_TRACE = "/trace"
-_METHODS = {"/": {"GET", "HEAD"}, _TRACE: {"GET", "HEAD", "POST"}}
+_TRACE, _COPIES = "/trace", "/copies"
+_METHODS = {
+    "/": {"GET", "HEAD"},
+    _TRACE: {"GET", "HEAD", "POST"},
+    _COPIES: {"GET", "HEAD", "POST"},
+}
 """The methods of each page."""
 _FORM = "application/x-www-form-urlencoded"
 _RETRY = {"Retry-After": str(RETRY_AFTER_S)}
@@ -83,13 +88,16 @@ class IndexApplication:
         searched = {name: index.searched(watch) for name, index in indexes.items()}
         self._templates = Templates(searched)
         self._page = SearchPage(searched, self._templates)
-        self._trace_page = TracePage(searched, self._templates)
+        self._text_pages: Mapping[str, TracePage | CopiesPage] = {
+            _TRACE: TracePage(searched, self._templates),
+            _COPIES: CopiesPage(searched, self._templates),
+        }
         for index in of_tokens:
             index.progress = watch
         for_browsers = Starlette(
             routes=[
                 Route("/", self._show),
-                Route(_TRACE, self._show, methods=["GET", "POST"]),
+                *(Route(path, self._show, methods=["GET", "POST"]) for path in self._text_pages),
             ],
             exception_handlers={
                 HTTPException: self._page_error,
@@ -148,19 +156,20 @@ class IndexApplication:
     async def _work_of(self, request: Request) -> Callable[[], tuple[int, Iterator[str]]]:
         """Read a request of a browser, and return the work for a thread."""
         is_of_another_page = _is_of_another_page(request)
-        if request.scope["path"] != _TRACE:
+        text_page = self._text_pages.get(request.scope["path"])
+        if text_page is None:
             answer = self._page.decline if is_of_another_page else self._page.answer
             return partial(answer, request.scope["query_string"], str(request.base_url))
         if request.method != "POST":
-            return partial(self._trace_page.answer, b"")
+            return partial(text_page.answer, b"")
         if is_of_another_page:
             raise HTTPException(403, "This text comes from another page: paste it here", CLOSE)
         if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
             raise HTTPException(415, f"Content-Type: expected {_FORM}", CLOSE)
-        return partial(self._trace_page.answer, await self._bodies.read(request))
+        return partial(text_page.answer, await self._bodies.read(request))
 
-    def _page_of(self, request: Request) -> SearchPage | TracePage:
-        return self._trace_page if request.scope["path"] == _TRACE else self._page
+    def _page_of(self, request: Request) -> SearchPage | TracePage | CopiesPage:
+        return self._text_pages.get(request.scope["path"], self._page)
 
     async def _in_parts(
         self, request: Request, job: RequestWork, parts: Iterator[str]

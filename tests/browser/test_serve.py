@@ -175,6 +175,28 @@ def test_a_text_is_traced_with_the_keyboard(browser: Browser, url: str, width: i
         assert visit.page.locator("mark").all_inner_texts() == ["think step by step about 7, step"]
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_copies_are_found_with_the_keyboard(browser: Browser, url: str, width: int) -> None:
+    viewport = {"width": width, "height": 900}
+    with visiting(browser, f"{url}copies", viewport=viewport) as visit:
+        visit.wait_for_focus(visit.page.locator("textarea"))
+        visit.page.keyboard.type(f"{HOSTILE[0]} LET us think step by step about 8, step by step")
+        visit.page.get_by_role("button", name="Find copies").focus()
+        visit.page.keyboard.press("Enter")
+        sides = visit.page.locator(".sides .traced")
+        sides.first.wait_for()
+        entry, document = (side.bounding_box() for side in sides.all()[:2])
+        assert entry
+        assert document
+        is_beside = document["x"] >= entry["x"] + entry["width"]
+        is_below = document["y"] >= entry["y"] + entry["height"]
+        assert (is_beside, is_below) == ((True, False) if width > 800 else (False, True))
+        assert "step by step" in " ".join(visit.page.locator(".sides mark").all_inner_texts())
+        assert visit.page.evaluate("window.hacked") is None
+        assert not visit.is_wider_than_the_window()
+        visit.check_both_themes()
+
+
 def test_hostile_documents_and_phrases_run_nothing(
     browser: Browser, url: str, subtests: pytest.Subtests
 ) -> None:

@@ -1,7 +1,10 @@
-"""Entries of a benchmark with verdicts, and scores for them."""
+"""Entries of a benchmark with verdicts, their documents, and scores for them."""
+
+from typing import Any
 
 from ngramscan.prevalence.contamination.contaminate import EntryRow
 from ngramscan.prevalence.contamination.effects import GivenScore
+from ngramscan.prevalence.contamination.evidence import EvidenceRow
 from ngramscan.prevalence.contamination.rules import EntryClass, make_rule
 
 
@@ -56,3 +59,26 @@ def judged_entry(
 def score(id_: int | str, value: float | None, status: str = "") -> GivenScore:
     """Return a score of one model and method for an entry."""
     return GivenScore("gsm8k", "m", "cot", str(id_), "exact", value, status)
+
+
+def evidence(id_: str, verdict: EntryClass = "copied", **changes: Any) -> EvidenceRow:
+    """Return an entry and its document, which have one part in common; other fields as given."""
+    values: dict[str, Any] = {
+        "index": "a",
+        "rule": make_rule("copied").described,
+        "score": 0.875,
+        "covered": 0.9,
+        "document": "crawl.jsonl:7",
+        "source": None,
+        "text": "How many red hats are there?",
+        "passage": "They asked how many red hats are there.",
+        "shared_in_text": "0-27",
+        "rare_in_text": "4-20",
+        "shared_in_passage": "11-38",
+        "rare_in_passage": "15-31",
+        "changed_in_text": "",
+        "changed_in_passage": "",
+        "changed": None,
+        "answer": None,
+    }
+    return EvidenceRow(id=id_, verdict=verdict, **(values | changes))

@@ -29,7 +29,7 @@ from ngramscan.prevalence.contamination.copies import (
     places_of_words,
     windows_of_words,
 )
-from ngramscan.prevalence.contamination.evidence import EvidenceRow
+from ngramscan.prevalence.contamination.evidence import EvidenceRow, write_places
 from ngramscan.prevalence.contamination.index_passages import find_passages
 from ngramscan.prevalence.contamination.rules import (
     COPIED,
@@ -322,6 +322,7 @@ def _evidence(entry: Entry, row: EntryRow, rule: Rule, match: Match) -> Evidence
             ("rare_in_passage", match.placed, in_passage, match.rare, first),
         )
     }
+    changed = match.changed if row.verdict == "variant" else ()
     assert row.verdict is not None
     return EvidenceRow(
         index=row.index,
@@ -336,13 +337,15 @@ def _evidence(entry: Entry, row: EntryRow, rule: Rule, match: Match) -> Evidence
         passage=match.passage.text,
         changed=row.changed,
         answer=row.answer,
+        changed_in_text=_ranges(placed, (word for word, _ in changed), 0),
+        changed_in_passage=_ranges(match.placed, (word for _, word in changed), 0),
         **places,
     )
 
 
 def _ranges(placed: PlacedWords, words: Iterable[int], first: int) -> str:
     ranges = places_of_words(placed, {first + word for word in words})
-    return " ".join(f"{start}-{stop}" for start, stop in ranges)
+    return write_places(ranges)
 
 
 def _union(rows: Sequence[EntryRow]) -> EntryRow:

@@ -32,9 +32,11 @@ from ngramscan.prevalence.contamination.thresholds import (
     SHORT,
     WHOLE,
 )
+from ngramscan.stopping import current_work
 
 _PAIR = 2
 """Words of the shortest parts that cover words."""
+
 _UNSEEN = 0.5
 """The number of occurrences by which a window weighs that does not occur."""
 _ORDER: tuple[EntryClass, ...] = ("copied", "variant", "shared", "clean")
@@ -165,6 +167,7 @@ def _is_shared(entry: WeighedEntry) -> bool:
 
 def match_passage(entry: WeighedEntry, passage: Passage) -> Match | None:
     """Return the best span of a passage; None: it has too few windows of the entry."""
+    current_work().check()
     placed = placed_words(passage.text)
     words = entry.placed.words
     span = best_span(windows_of_words(words, entry.width), placed.words)

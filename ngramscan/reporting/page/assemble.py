@@ -26,6 +26,7 @@ from ngramscan.reporting.page.display import ShownRows, shortened, show_rows
 from ngramscan.reporting.page.findings import PageFinding, brackets, find, weight_of
 from ngramscan.reporting.page.procedures import procedures_of
 from ngramscan.reporting.page.results import Results
+from ngramscan.reporting.page.side_by_side import TextPairs, pair_texts
 from ngramscan.reporting.page.traced import TracedTexts, mark_texts
 from ngramscan.reporting.sentences.assemble import describe_level, sentences
 from ngramscan.reporting.sentences.families import count_families
@@ -66,6 +67,7 @@ class _Section:
     summaries: Sequence[SummaryTable]
     figures: Sequence[Figure]
     traced: TracedTexts | None
+    paired: TextPairs | None
     table: ShownRows
     facts: Sequence[tuple[str, str]]
     missing: Sequence[str]
@@ -153,9 +155,10 @@ def _parts_of(
         # The bytes that a file doesn't need are for the next ones.
         share = bytes_left // (len(results) - n + 1)
         traced = mark_texts(result, share // 2)
-        of_traced = traced.size_bytes if traced else 0
-        table = show_rows(result, share - of_traced)
-        bytes_left -= of_traced + table.size_bytes
+        paired = pair_texts(result, share // 2)
+        of_texts = sum(texts.size_bytes for texts in (traced, paired) if texts)
+        table = show_rows(result, share - of_texts)
+        bytes_left -= of_texts + table.size_bytes
         yield _Section(
             f"rows-{n}",
             result,
@@ -164,6 +167,7 @@ def _parts_of(
             summaries(result),
             draw(result),
             traced,
+            paired,
             table,
             list(_facts(result)),
             list(_missing(result, table)),

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from ngramscan.prevalence.marks import LEVELS, Mark, cut_at_marks, cut_where_marked
+from ngramscan.prevalence.marks import LEVELS, Mark, cut_at_marks, cut_at_ranges, cut_where_marked
 
 
 def level_of(words: int) -> int:
@@ -69,3 +69,20 @@ def test_a_text_is_cut_where_marks_begin_and_end_together(
 ) -> None:
     given = [Mark(start, end, 5) for start, end in marks]
     assert list(cut_where_marked("abcdef", given)) == parts
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_each_character_is_in_the_ranges_that_cover_it(seed: int) -> None:
+    rng = random.Random(seed)
+    text = "".join(rng.choices("abc \n", k=rng.randint(0, 40)))
+    kinds = []
+    for _ in range(3):
+        ends = sorted(rng.sample(range(50), 2 * rng.randint(0, 6)))
+        kinds.append(list(zip(ends[::2], ends[1::2], strict=True)))
+    pieces = list(cut_at_ranges(text, kinds))
+    assert "".join(piece for piece, _ in pieces) == text
+    assert "" not in [piece for piece, _ in pieces]
+    assert [covers for piece, covers in pieces for _ in piece] == [
+        tuple(any(start <= at < stop for start, stop in ranges) for ranges in kinds)
+        for at in range(len(text))
+    ]

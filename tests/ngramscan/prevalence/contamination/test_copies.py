@@ -19,6 +19,7 @@ from ngramscan.prevalence.contamination.copies import (
     places_of_words,
     windows_of_words,
 )
+from ngramscan.stopping import STOP, Work, working_on
 
 GARDENER = (
     "A gardener plants 19 rows of tulips with 24 bulbs in every row and then gives away 70 bulbs"
@@ -297,3 +298,36 @@ def test_places_of_words_are_ranges_of_characters() -> None:
         )
         assert covered.split()[0] == placed.words[chosen[0]]
     assert places_of_words(placed, {0, 1, 3}) == [(0, 10), (22, 26)]
+
+
+# Work that is stopped
+
+
+class StoppedError(Exception):
+    """Work was stopped."""
+
+
+class StoppingWork(Work):
+    """Work that is stopped when it is looked at for the third time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flag[0] = STOP
+        self.looks = 0
+
+    def look(self) -> None:
+        self.looks += 1
+        if self.looks == 3:
+            raise StoppedError
+
+
+def test_work_that_is_stopped_compares_no_further_document() -> None:
+    documents = [f"{GARDENER} {n}" for n in range(5)]
+    entry, work = weighed(GARDENER, documents), StoppingWork()
+    with pytest.raises(StoppedError), working_on(work):
+        judge(entry, [passage(document, n) for n, document in enumerate(documents)])
+    assert work.looks == 3
+    two = [passage(document, n) for n, document in enumerate(documents[:2])]
+    with working_on(StoppingWork()):
+        stopped_late = judge(entry, two)
+    assert stopped_late.verdict == judge(entry, two).verdict == "copied"

@@ -5,6 +5,13 @@ from typing import Any
 
 import pytest
 
+from ngramscan.prevalence.contamination.thresholds import (
+    COVERED,
+    RARE,
+    SCORE,
+    WHOLE,
+    WINDOW_WORDS,
+)
 from ngramscan.reporting.kinds import all_kinds
 from ngramscan.reporting.page.assemble import make_page
 from ngramscan.reporting.page.results import Results
@@ -47,9 +54,10 @@ def test_missing_values_are_counted_by_their_name_in_words(
             ["copied: 4 words"],
             [
                 "By the rule <code>copied</code>",
-                "as windows of 4 words",
-                "is rare if it occurs up to 10 times",
-                "covers 65% of it or more with a score of 35% or more, or covers 95% of it",
+                f"as windows of {WINDOW_WORDS} words",
+                f"is rare if it occurs up to {RARE} times",
+                f"covers {COVERED:.0%} of it or more with a score of {SCORE:.0%} or more",
+                f"or covers {WHOLE:.0%} of it",
             ],
             ["By <code>mini</code>"],
         ),

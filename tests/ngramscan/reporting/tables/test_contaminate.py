@@ -10,6 +10,7 @@ from ngramscan.prevalence.contamination.contaminate import ContaminateResult, En
 from ngramscan.prevalence.contamination.effects import EffectRow, make_effects
 from ngramscan.prevalence.contamination.rules import make_rule
 from ngramscan.prevalence.contamination.shares import make_shares
+from ngramscan.prevalence.contamination.thresholds import COVERED, RARE, SCORE, WHOLE
 from ngramscan.reporting.tables.contaminate import print_contaminate
 from ngramscan.reporting.tables.several_corpora import print_contaminate_screen
 from tests.support.contaminated_entries import judged_entry, score
@@ -27,6 +28,7 @@ ROWS = [
     judged_entry("idiom", "shared"),
     judged_entry("none", "clean", score=0.05, covered=0.2, document="crawl.jsonl:4"),
     judged_entry("lost", None),
+    judged_entry("elsewhere", "copied", "union", score=1.0, covered=1.0),
 ]
 
 
@@ -34,7 +36,8 @@ def shown(rows: list[EntryRow], width: int, effects: list[EffectRow] | None = No
     """Return the lines of the screen of one corpus."""
     screen = io.StringIO()
     console = Console(file=screen, width=width, color_system=None)
-    shares = make_shares(rows, RULE, len({row.id for row in rows}), None)
+    of_index = [row for row in rows if row.index == "a"]
+    shares = make_shares(of_index, RULE, len(of_index), None)
     result = ContaminateResult(rows, sizes={"a": IndexSize(documents=9, bytes=1000)})
     print_contaminate(result, shares, effects or [], console)
     return screen.getvalue().splitlines()
@@ -43,7 +46,7 @@ def shown(rows: list[EntryRow], width: int, effects: list[EffectRow] | None = No
 def test_copies_are_shown_by_class_and_score_with_their_documents() -> None:
     lines = shown(ROWS, 200)
     start = next(n for n, line in enumerate(lines) if line.startswith("Entries that documents"))
-    assert lines[start : start + 7] == [
+    assert lines[start : start + 8] == [
         "Entries that documents have, by class and score · index a",
         ("  id     class    score, %  covered, %  document       source       changed numbers"),
         ("  ─────  ───────  ────────  ──────────  ─────────────  ───────────  ───────────────"),
@@ -51,6 +54,7 @@ def test_copies_are_shown_by_class_and_score_with_their_documents() -> None:
         "  low    copied       40.0        70.0  crawl.jsonl:7  example.org  –",
         "  other  variant     100.0       100.0  crawl.jsonl:2  –            49 → 50",
         "  some   shared       30.0        50.0  crawl.jsonl:1  –            –",
+        "",
     ]
 
 
@@ -78,8 +82,9 @@ def test_a_screen_of_copies_fits_and_has_each_number(width: int) -> None:
 def test_notes_say_the_thresholds_in_words() -> None:
     text = " ".join(" ".join(shown(ROWS, 80)).split())
     assert (
-        "copied: one document has 65% or more of the words and 25% or more of the rare windows, "
-        "weighed by their rarity, or 95% of the words (rare: up to 10 occurrences in the corpus); "
+        f"copied: one document has {COVERED:.0%} or more of the words and {SCORE:.0%} or more of "
+        f"the rare windows, weighed by their rarity, or {WHOLE:.0%} of the words (rare: up to "
+        f"{RARE} occurrences in the corpus); "
         "variant: the same, but with other numbers; shared: only common text or a part of it "
         "occurs; clean: none of these score: the share of the rare windows that the document has; "
         "covered: that of the words rule copied: 4 words"
