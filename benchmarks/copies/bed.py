@@ -105,8 +105,11 @@ EDITED_SHARES = {
 LANGUAGES_OF_FORMS = {
     "upper case": (ENGLISH, "greek", "russian"),
     "NFD": (ENGLISH, "japanese", "arabic", "greek", "russian"),
+    "translated punctuation": (ENGLISH, "chinese", "japanese", "arabic", "greek", "russian"),
 }
 """Languages whose texts some forms change; others change all."""
+MOST_DRAWS = 200
+"""Problems are drawn again, so often at most, until the form of the copy differs."""
 TEMPLATES = {1: (24, 2), 3: (24, 2), 10: (24, 2), 30: (24, 2), 100: (24, 1)}
 """By the number of documents that have the template: entries in English, in each other language."""
 INSTRUCTIONS = 5
@@ -306,11 +309,7 @@ class _Maker:
             kinds = ("short",)
         elif kind == "options reordered":
             kinds = ("choice",)
-        problem = self.composed(name, kinds)
-        copy = self.changed(kind, problem)
-        while copy == problem.text and not kind.startswith(("whole", "embedded")):
-            problem = self.composed(name, kinds)
-            copy = self.changed(kind, problem)
+        problem, copy = self.problem_and_copy(kind, name, kinds)
         layout: Callable[[str, str], str] | None = None
         if kind == "embedded":
             layout = self.embedded
@@ -328,6 +327,15 @@ class _Maker:
         else:
             numbers = [self.put(layout(copy, name)) for _ in range(times)]
         self.add(problem, "copied", kind, numbers, copy, has_answer=has_answer)
+
+    def problem_and_copy(self, kind: str, name: str, kinds: Sequence[str]) -> tuple[Problem, str]:
+        """Return a problem and its copy; a RuntimeError if a kind of copies changes no text."""
+        for _ in range(MOST_DRAWS):
+            problem = self.composed(name, kinds)
+            copy = self.changed(kind, problem)
+            if copy != problem.text or kind.startswith(("whole", "embedded")):
+                return problem, copy
+        raise RuntimeError(f"copies of the kind {kind} don't differ in {name}")
 
     def changed(self, kind: str, problem: Problem) -> str:
         """Return the text of a problem as a kind of copies has it."""

@@ -92,7 +92,7 @@ def draw_false_alarms(axes: Axes, rows: Sequence[MeasureRow], methods: Sequence[
         ]
         colour, mark = LOOKS[method]
         size = 46 if method == "copied" else 26
-        axes.scatter(*zip(*drawn, strict=True), c=colour, marker=mark, s=size, zorder=3)
+        axes.scatter(values, places, c=colour, marker=mark, s=size, zorder=3)
     axes.set_yticks(range(len(GROUPS)), list(GROUPS))
     axes.set(xlabel="called copies, %", xlim=(-3, 103))
     axes.invert_yaxis()
