@@ -189,7 +189,7 @@ def contaminate(
             plan = plan_contaminate(
                 entries, chosen, asking_options.seed, indexes, windows_per_entry, CONTEXT
             )
-            return Result(plan, PlanRow, describe_copied_plan(chosen, indexes))
+            return Result(plan, PlanRow, describe_copied_plan(chosen, plan))
         within = (answer_within or NEAR) if answer_field else None
         search = _Search(entries, chosen, indexes, asking_options.seed, within)
         if chosen.weighs:

@@ -49,10 +49,9 @@ _TRACED_IN_TOKENS = (
 )
 
 _COPIED = (
-    "requests count the windows of the entries as they are written; requests_at_most also look at"
-    f" up to {LOOKED_AT} occurrences of each entry, and count its windows in other forms (small and"
-    " capital letters, single spaces, normal forms), which are asked for only where no document has"
-    " the entry as it is written"
+    "requests are the counts of the entries' windows as they are written; requests_at_most adds up"
+    f" to {LOOKED_AT} windows on documents for each entry, and counts in other forms (small and"
+    " capital letters, single spaces, normal forms) where no document has it as it is written"
 )
 
 
@@ -201,10 +200,9 @@ def _copied_row(entries: Sequence[Entry], rule: Rule, index: Index, context: int
     )
 
 
-def describe_copied_plan(rule: Rule, indexes: Sequence[Index]) -> list[str]:
-    """Say what the requests of the rule `copied` are for."""
-    is_asked = not all(isinstance(index, FindsPassages) for index in indexes)
-    return [_COPIED] if rule.weighs and is_asked else []
+def describe_copied_plan(rule: Rule, plan: Sequence[PlanRow]) -> list[str]:
+    """Say what the requests in a plan of the rule `copied` are for."""
+    return [_COPIED] if rule.weighs and any(row.requests for row in plan) else []
 
 
 def plan_trace(

@@ -74,8 +74,8 @@ def find_passages(sought: SoughtTexts, index: Index, seed: int) -> FoundPassages
     Returns
     -------
     FoundPassages
-        Counts are those of the windows as they are written. What could not be counted or shown is
-        missing, and its errors are there.
+        Counts are those of the windows as they are written. Windows that could not be counted or
+        shown are missing, and their errors are there.
     """
     distinct = list(dict.fromkeys(window for text in sought.as_written for window in text))
     counts, errors = _count(index, distinct)
