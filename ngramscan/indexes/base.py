@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol, runtime_checkable
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,10 @@ import numpy.typing as npt
 from ngramscan.errors import NgramscanError
 from ngramscan.rows import Note, join_notes
 from ngramscan.statistics.estimates import Estimate
+
+if TYPE_CHECKING:  # slow to import
+    from ngramscan.corpora.rewriting.passages import FindRanges
+    from ngramscan.corpora.rewriting.removals import Removal
 
 IN_PLACE_CONCURRENCY = 256
 """The default of --concurrency for index files in place."""
@@ -417,6 +422,20 @@ class FindsPassages(Protocol):
 
         A passage is the span of a document, of at most `matching.word_windows.longest_passage`
         words, with the most different windows of a text; the first of these.
+        """
+
+
+@runtime_checkable
+class WritesCorpora(Protocol):
+    """An index that writes its corpus again, without some documents or passages."""
+
+    def write_without(
+        self, folder: Path, finders: Mapping[str, Mapping[int, FindRanges]]
+    ) -> Mapping[str, Mapping[int, Removal]]:
+        """Write the files of the corpus to a folder, and return what they lack.
+
+        `finders` has, by the path of a file and the number of a record in it, a function that
+        returns the ranges of characters that are cut from its text; none: the record leaves.
         """
 
 

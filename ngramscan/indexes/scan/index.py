@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from itertools import accumulate, groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from ngramscan.clock import now
@@ -83,6 +84,9 @@ from ngramscan.statistics.estimates import Estimate, level_of_each
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from ngramscan.corpora.rewriting.passages import FindRanges
+    from ngramscan.corpora.rewriting.removals import Removal
 
 R = TypeVar("R", Counts, PieceExcerpts, PieceSources, PiecePassages)
 PieceResult = Counts | PieceExcerpts | PieceSources | PiecePassages
@@ -335,6 +339,22 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages):
         self._size = IndexSize(round(n.value), round(size.value))
         if self._sample:
             self._size = replace(self._size, documents_estimate=n, bytes_estimate=size)
+
+    def write_without(
+        self, folder: Path, finders: Mapping[str, Mapping[int, FindRanges]]
+    ) -> dict[str, dict[int, Removal]]:
+        """Write the files of the corpus without some documents or passages; see `rewriting`."""
+        from ngramscan.corpora.rewriting import locate_passages, refuse_overlap, write_without
+
+        corpus, read = self._corpus, self._options.read
+        refuse_overlap(corpus, folder)
+        report = partial(self._progress.advance, unit="bytes")
+        changed = {path for path, of_file in finders.items() if of_file}
+        sizes = {file.path: file.size or 0 for file in corpus.files}
+        self._progress.expect(sum(sizes.values()) + sum(map(sizes.__getitem__, changed)), "bytes")
+        removals = locate_passages(corpus.files, finders, read, report)
+        write_without(corpus, folder, removals, read, report)
+        return removals
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:
         """Yield where each query is; those that were not counted yet are counted, in one pass."""

@@ -6,13 +6,17 @@ judged again until none is left.
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
-from ngramscan.indexes.base import Passage
+from ngramscan.corpora.rewriting.passages import FindRanges
+from ngramscan.indexes.base import Passage, WritesCorpora
 from ngramscan.matching.placed_words import placed_words
-from ngramscan.prevalence.contamination.copied_entries import WeighedEntries
+from ngramscan.prevalence.contamination.copied_entries import WeighedEntries, source_of
 from ngramscan.prevalence.contamination.copies import (
     Match,
     WeighedEntry,
@@ -20,24 +24,68 @@ from ngramscan.prevalence.contamination.copies import (
     match_passage,
     windows_of_words,
 )
+from ngramscan.prevalence.contamination.removals import (
+    DocumentPlace,
+    FoundCopy,
+    RemovedRow,
+    make_removed_rows,
+)
+from ngramscan.prevalence.contamination.rules import Rule
 
 MOST_DOCUMENTS = 100_000
 """Documents of each entry that may be left out."""
 
 
-def documents_with_copies(weighed: WeighedEntries) -> dict[str, list[str]]:
-    """Return the ids of the entries that were copied into each document, by the document."""
-    removed: dict[str, list[str]] = {}
+def write_clean(
+    weighed: WeighedEntries, index: WritesCorpora, rule: Rule, folder: Path, is_cut: bool
+) -> list[RemovedRow]:
+    """Write a corpus without the documents that hold copies; return what left, and why.
+
+    Parameters
+    ----------
+    weighed : WeighedEntries
+        The entries in the corpus, with all documents that have much of them.
+    index : WritesCorpora
+        The corpus.
+    rule : Rule
+        The rule by which entries were weighed.
+    folder : Path
+        Where the corpus is written; see `corpora.rewriting.write_without`, as of the errors.
+    is_cut : bool
+        Cut the copies out of the documents, instead of leaving these out.
+    """
+    copies = documents_with_copies(weighed)
+    finders: dict[str, dict[int, FindRanges]] = defaultdict(dict)
+    for copy in copies:
+        ids = [other.id for other in copies if other.place == copy.place] if is_cut else []
+        entries = [weighed.entries[id_] for id_ in ids]
+        finders[copy.place.file][copy.place.record] = partial(ranges_of_copies, entries=entries)
+    removals = index.write_without(folder, finders)
+    characters_cut = {
+        copy.place: characters
+        for copy in copies
+        if (characters := removals[copy.place.file][copy.place.record].characters) is not None
+    }
+    return make_removed_rows(copies, weighed.index, rule.described, characters_cut)
+
+
+def documents_with_copies(weighed: WeighedEntries) -> list[FoundCopy]:
+    """Return which entries were copied into which documents."""
+    removed: dict[str, list[FoundCopy]] = {}
     while True:
-        new = defaultdict[str, list[str]](list)
+        new = defaultdict[str, list[FoundCopy]](list)
         for id_, entry in weighed.entries.items():
             left = [each for each in weighed.passages[id_] if each.document not in removed]
             gone = [each for each in weighed.passages[id_] if each.document in removed]
             for match in judge(without(entry, gone), left).matches:
                 if match.verdict == "copied":
-                    new[match.passage.document].append(id_)
+                    fields = json.loads(match.passage.metadata)
+                    place = DocumentPlace(fields["path"], fields["record"])
+                    source = source_of(match.passage)
+                    copy = FoundCopy(id_, match.verdict, place, source)
+                    new[match.passage.document].append(copy)
         if not new:
-            return removed
+            return [copy for of_document in removed.values() for copy in of_document]
         removed |= new
 
 
@@ -84,10 +132,3 @@ def joined_ranges(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
         else:
             joined.append((start, stop))
     return joined
-
-
-def entries_by_document(
-    removed: Mapping[str, Sequence[str]], weighed: WeighedEntries
-) -> dict[str, list[WeighedEntry]]:
-    """Return the entries that were copied into each document."""
-    return {document: [weighed.entries[id_] for id_ in ids] for document, ids in removed.items()}

@@ -11,7 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum, log2
 
@@ -27,6 +27,8 @@ from ngramscan.prevalence.contamination.thresholds import (
     FOUND_WEIGHT,
     LEAST_SHARE,
     RARE,
+    SAME_FILLING,
+    SAME_GAPS,
     SCORE,
     SHARED_WORDS,
     SHORT,
@@ -111,6 +113,13 @@ class Match:
     """Numbers of the entry that are others here: a word of the entry and one of the passage."""
 
     @property
+    def filling(self) -> frozenset[_Window]:
+        """The windows of the span that the entry does not have."""
+        size = len(next(iter(self.windows)))
+        in_span = windows_of_words(self.placed.words[self.first : self.stop], size)
+        return frozenset(in_span) - self.windows
+
+    @property
     def start_character(self) -> int:
         """Where the span begins in the text of the passage."""
         return self.placed.starts[self.first]
@@ -144,12 +153,41 @@ def judge(entry: WeighedEntry, passages: Sequence[Passage]) -> Judgement:
     Passages with fewer than `LEAST_SHARE` of the windows of the entry are left out.
     """
     matches = [match for passage in passages if (match := match_passage(entry, passage))]
+    matches = [replace(match, verdict=_verdict_among(entry, match, matches)) for match in matches]
     matches.sort(key=lambda match: (_ORDER.index(match.verdict), -match.score, -match.covered))
     if matches and matches[0].verdict in {"copied", "variant"}:
         return Judgement(matches[0].verdict, matches)
     if matches or _is_shared(entry):
         return Judgement("shared", matches)
     return Judgement("clean" if entry.is_known else None, matches)
+
+
+def _verdict_among(entry: WeighedEntry, match: Match, matches: Sequence[Match]) -> EntryClass:
+    """Return the verdict of a match; a template is shared, though few documents fill it."""
+    if match.verdict != "copied" or entry.counts.keys() == match.windows:
+        return match.verdict
+    fills_template = any(
+        _are_of_one_template(entry, match, other) for other in matches if other is not match
+    )
+    return "shared" if fills_template else "copied"
+
+
+def _are_of_one_template(entry: WeighedEntry, match: Match, other: Match) -> bool:
+    """Tell whether two documents have the same parts of an entry, and differ in the others.
+
+    Documents that were edited independently lack different parts, and a copy of an edited copy
+    has the same words in the place of what it lacks.
+    """
+    if other.covered < COVERED or other.passage.document == match.passage.document:
+        return False
+    gaps, other_gaps = (entry.counts.keys() - each.windows for each in (match, other))
+    if len(gaps & other_gaps) < SAME_GAPS * len(gaps | other_gaps):
+        return False
+    filling, other_filling = (each.filling for each in (match, other))
+    if not filling or not other_filling:
+        return False
+    same = len(filling & other_filling)
+    return same < SAME_FILLING * min(len(filling), len(other_filling))
 
 
 def _is_shared(entry: WeighedEntry) -> bool:

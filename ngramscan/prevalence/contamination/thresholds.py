@@ -8,12 +8,16 @@ RARE = 10
 """A window that occurs more often is common."""
 LEAST_SHARE = 0.15
 """A document with a smaller share of the windows of an entry has nothing to do with it."""
-COVERED = 0.65
+COVERED = 0.75
 """The least share of its words that a document has of a copied entry."""
-SCORE = 0.25
+SCORE = 0.35
 """The least share of the weight of its rare windows."""
 COVERED_VARIANT = 0.8
 """The least share of its words, with numbers masked, that a document has of a variant."""
+SAME_GAPS = 0.5
+"""Two documents lack the same of an entry if both lack this share of what either lacks."""
+SAME_FILLING = 0.5
+"""They have the same in its place if this share of the windows there is the same."""
 WHOLE = 0.95
 """An entry of which a document has this share of words is copied, though it is in many."""
 EVERYWHERE = 1000

@@ -141,7 +141,7 @@ def test_score_and_covered_words_are_those_of_brute_force() -> None:
             continue
         judged += 1
         assert (match.score, match.covered) == pytest.approx(brute_force(entry, match))
-        is_copied = match.covered >= 0.65 and match.score >= 0.25 and bool(match.rare)
+        is_copied = match.covered >= 0.75 and match.score >= 0.35 and bool(match.rare)
         is_whole = match.covered >= 0.95
         assert (match.verdict == "copied") == (is_copied or is_whole)
     assert judged > 150
