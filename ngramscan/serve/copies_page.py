@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ngramscan.indexes.base import Index
+from ngramscan.messages import counted
 from ngramscan.prevalence.contamination.contaminate import EntryRow
 from ngramscan.prevalence.contamination.evidence import (
     EvidenceRow,
@@ -15,7 +16,6 @@ from ngramscan.prevalence.contamination.evidence import (
     cut_passage,
 )
 from ngramscan.prevalence.metadata import is_web_address
-from ngramscan.reporting.layout import percent
 from ngramscan.serve.entries import (
     LONGEST_ENTRY,
     EntryAnswer,
@@ -38,7 +38,7 @@ _UNKNOWN = "Not known: too much of it could not be looked for."
 
 
 @dataclass(frozen=True, slots=True)
-class _Sides:
+class _ShownPair:
     """An entry and the best document."""
 
     entry: Sequence[SharedPiece]
@@ -79,7 +79,7 @@ class CopiesPage:
             (
                 answer,
                 _summary(answer.row) if answer.row else "",
-                _sides(answer.evidence) if answer.evidence else None,
+                _shown_pair(answer.evidence) if answer.evidence else None,
             )
             for answer in answers
         ]
@@ -96,18 +96,18 @@ def _summary(row: EntryRow) -> str:
     """Return what an entry is in an index, and how much of it the best document has."""
     parts = [_MEANINGS.get(row.verdict or "", _UNKNOWN)]
     if row.score is not None and row.verdict not in {None, "clean"}:
-        score, covered = percent(row.score), percent(row.covered)
-        parts.append(f"The best document covers {covered}% of its words, with a score of {score}%.")
+        score, covered = f"{100 * row.score:.1f}%", f"{100 * (row.covered or 0):.1f}%"
+        parts.append(f"The best document covers {covered} of its words, with a score of {score}.")
     if row.changed:
         parts.append(f"Changed numbers: {row.changed}.")
     if row.eta is not None:
-        parts.append(f"{row.found:,} of {row.windows:,} windows of it occur anywhere.")
+        parts.append(f"{row.found:,} of its {counted(row.windows, 'window')} occur in the index.")
     return " ".join(parts)
 
 
-def _sides(evidence: EvidenceRow) -> _Sides:
+def _shown_pair(evidence: EvidenceRow) -> _ShownPair:
     source = evidence.source or ""
-    return _Sides(
+    return _ShownPair(
         cut_entry(evidence, LONGEST_ENTRY),
         cut_passage(evidence, _MOST_SHOWN),
         evidence.document,

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index
-from ngramscan.matching.placed_words import placed_words
 from ngramscan.prevalence.contamination.contaminate import Entry, EntryRow
 from ngramscan.prevalence.contamination.copied_entries import run_copied
 from ngramscan.prevalence.contamination.evidence import EvidenceRow
-from ngramscan.prevalence.contamination.rules import COPIED, make_rule
+from ngramscan.prevalence.contamination.rules import COPIED, make_rule, windows_of
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.forms import check_length, names_in, read_pairs, text_in
 from ngramscan.serve.search import IndexAnswer, fill_in_time
@@ -51,7 +50,7 @@ def read_entry_question(form: bytes, served: Collection[str]) -> EntryQuestion |
         return None
     text = text.replace("\r\n", "\n")
     check_length("text", text, LONGEST_ENTRY)
-    if not placed_words(text).words:
+    if not windows_of(text, make_rule(COPIED)):
         raise RefusedError("text: enter a text with words")
     return EntryQuestion(text, names_in(pairs, served))
 

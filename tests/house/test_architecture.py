@@ -87,6 +87,7 @@ MAY_IMPORT: dict[str, tuple[str, ...]] = {
         "messages",
         "rows",
         "progress",
+        "stopping",
         "reading",
         "statistics",
         "patterns",

@@ -110,7 +110,7 @@ def test_the_verdict_and_the_document_are_those_of_the_command(
     row, evidence = rows_of_command(text, folders[0], tmp_path)
     assert got.status_code == 200
     assert f"{row['verdict'].capitalize()}: " in got.text
-    assert f"{row['found']} of {row['windows']} windows of it occur anywhere." in got.text
+    assert f"{row['found']} of its {row['windows']} windows occur in the index." in got.text
     shown = [
         shown_text
         for each in evidence

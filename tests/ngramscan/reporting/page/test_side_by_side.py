@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -120,6 +121,8 @@ def test_few_pairs_are_shown_and_the_others_counted() -> None:
     assert few.total == MOST_PAIRS + 7
     page = make_page([results_of(rows)], None, TIME)
     assert f"Pairs shown: {MOST_PAIRS} of {MOST_PAIRS + 7} entries with a document" in page
+    page = make_page([replace(results_of(rows[:2]), left_out=9)], None, TIME)
+    assert "Pairs shown: 2 of 11 entries with a document" in page
 
 
 def test_the_size_of_pairs_is_what_a_page_needs_for_them() -> None:
@@ -192,6 +195,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     entries = [
         {"id": "copied", "question": problem},
         {"id": "variant", "question": problem.replace("31", "58")},
+        {
+            "id": "part",
+            "question": (
+                "Mina stacked 99 wooden crates beside the lighthouse, and the tide was low, so she "
+                "went home to cook a large dinner"
+            ),
+        },
         {"id": "none", "question": "Where do the geese of the northern lakes spend the winter?"},
     ]
     for name, rows in (("corpus", documents), ("questions", entries)):
@@ -215,12 +225,17 @@ def test_a_page_of_a_command_shows_copies_and_changed_numbers(folder: Path) -> N
         "before noon; how many crates were still beside the lighthouse"
     )
     copied = f"Mina stacked 31 {rest}"
-    assert shown_texts(page) == [
+    first_texts, (part, document) = shown_texts(page)[:4], shown_texts(page)[4:]
+    assert first_texts == [
         f"{{{copied}}}?",
         f"{IDLE}{{{copied.upper()}}}? {IDLE}",
         f"Mina stacked <58> {{{rest}}}?",
         f"{IDLE}MINA STACKED <31> {{{rest.upper()}}}? {IDLE}",
     ]
+    # Without a copy, another number says nothing.
+    assert part.startswith("Mina stacked 99 {wooden crates beside the lighthouse, and the tide}")
+    assert "<" not in part + document
+    assert "shared, score " in page
     assert 'href="https://example.org/crates"' in page
     assert "copied, score 100.0%, covered 100.0%" in page
     assert "none" not in re.findall("<summary><strong>(.*?)</strong>", page)
