@@ -15,7 +15,7 @@ from typing import Literal
 from ngramscan.corpora import Corpus, relative_names
 from ngramscan.corpora.base import CorpusFile, ReadOptions
 from ngramscan.corpora.files import identified, matches_glob, refuse_changed
-from ngramscan.corpora.rewriting.clean_folder import CleanFolder, FinishedFile, open_clean_folder
+from ngramscan.corpora.rewriting.clean_folder import CleanFolder, open_clean_folder
 from ngramscan.corpora.rewriting.formats import Rewriter, refuse_streams, rewriter_of
 from ngramscan.corpora.rewriting.removals import Removals
 from ngramscan.corpora.streams import open_file
@@ -184,21 +184,19 @@ def _digest(tasks: Sequence[_Task]) -> str:
 def _write(task: _Task, target: CleanFolder, report: _Report) -> WrittenFile:
     file = task.file
     refuse_changed(file)
-    finished = target.finished_file(task.name)
-    if finished is not None:
+    if task.is_left_out:
         report(file.size or 0)
-    elif task.is_left_out:
-        report(file.size or 0)
-        finished = FinishedFile(task.name, None)
-        target.finish(finished)
-    else:
+        return WrittenFile(file, task.name, task.change, None)
+    size = target.finished_size(task.name)
+    if size is None:
         with target.new_file(task.name) as part:
             _fill(task, part, report)
             refuse_changed(file)
             size = part.stat().st_size
-        finished = FinishedFile(task.name, size)
-        target.finish(finished)
-    return WrittenFile(file, task.name, task.change, finished.size)
+        target.finish(task.name, size)
+    else:
+        report(file.size or 0)
+    return WrittenFile(file, task.name, task.change, size)
 
 
 def _fill(task: _Task, part: Path, report: _Report) -> None:

@@ -277,6 +277,21 @@ def test_a_file_that_changes_while_it_is_copied_has_no_copy(tmp_path: Path, corp
         assert files_below(folder) == {}
 
 
+def test_a_changed_file_stops_it_also_where_it_has_or_gets_no_copy(
+    tmp_path: Path, corpus: Path
+) -> None:
+    path = corpus / "x.txt"
+    path.write_text("gone")
+    opened = open_corpus(str(corpus))
+    write(opened, tmp_path / "a", {})
+    for folder, removals in (("a", {}), ("b", {path: {1: WHOLE_RECORD}})):
+        path.write_text("kept")
+        with pytest.raises(CorpusError, match=r"x\.txt: changed since it was found"):
+            write(opened, tmp_path / folder, removals)
+    with pytest.raises(CorpusError, match=r"x\.txt: it has 1 document, and document 2 was to be"):
+        write(corpus, tmp_path / "c", {path: {1: Removal(((0, 1),)), 2: WHOLE_RECORD}})
+
+
 @pytest.mark.parametrize("name", ["c.jsonl", "c.jsonl.zst", "c.parquet"])
 @pytest.mark.parametrize("is_changed", [True, False], ids=["rewritten", "copied"])
 def test_a_full_disk_leaves_no_half_of_a_file(tmp_path: Path, name: str, is_changed: bool) -> None:
