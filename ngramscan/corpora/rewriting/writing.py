@@ -108,10 +108,9 @@ def refuse_unwritable(files: Iterable[CorpusFile], read: ReadOptions) -> None:
 def refuse_overlap(corpus: Corpus, folder: Path) -> None:
     """Raise an InputError if a folder has files of a corpus, or would be read as a part of it."""
     place = os.path.realpath(folder)
-    local_paths = [file.path for file in corpus.files if not is_remote(file.path)]
-    for parent in dict.fromkeys(os.path.dirname(path) for path in local_paths):
-        if Path(os.path.realpath(parent)).is_relative_to(place):
-            raise InputError(folder, f"the corpus is in it ({parent}); name another folder")
+    for path in _places_of(corpus.files):
+        if Path(os.path.realpath(path)).is_relative_to(place):
+            raise InputError(folder, f"the corpus is in it ({path}); name another folder")
     location = Path(corpus.location).expanduser()
     is_folder = bool(corpus.location) and location.is_dir()
     if is_folder and Path(place).is_relative_to(os.path.realpath(location)):
@@ -122,6 +121,13 @@ def refuse_overlap(corpus: Corpus, folder: Path) -> None:
         if any(matches_glob(corpus.location, folder / name) for name in names):
             problem = f"the corpus ({corpus.location}) would also have the files in it"
             raise InputError(folder, f"{problem}; name a folder elsewhere")
+
+
+def _places_of(files: Iterable[CorpusFile]) -> Iterable[str]:
+    """Return the folders of local files, and the files that are links."""
+    paths = [file.path for file in files if not is_remote(file.path)]
+    links = filter(os.path.islink, paths)
+    return dict.fromkeys([*map(os.path.dirname, paths), *links])
 
 
 def _refuse_unknown_files(removals: Mapping[str, Removals], corpus: Corpus) -> None:

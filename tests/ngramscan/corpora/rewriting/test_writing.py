@@ -223,6 +223,11 @@ def test_a_corpus_and_its_copy_are_not_within_each_other(tmp_path: Path, corpus:
     assert f"the corpus is in it ({corpus})" in refusal(corpus, corpus)
     assert f"the corpus is in it ({corpus})" in refusal(corpus, tmp_path)
     assert "the corpus is in it" in refusal(corpus / "c.jsonl", tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "l.jsonl").write_bytes(LINES[0])
+    (corpus / "l.jsonl").symlink_to(tmp_path / "elsewhere" / "l.jsonl")
+    assert "the corpus is in it" in refusal(corpus, tmp_path / "elsewhere")
+    (corpus / "l.jsonl").unlink()
     deep = corpus / "sub" / "d.jsonl"
     deep.parent.mkdir()
     deep.write_bytes(LINES[0])
