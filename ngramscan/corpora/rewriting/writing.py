@@ -15,6 +15,7 @@ from typing import Literal
 from ngramscan.corpora import Corpus, relative_names
 from ngramscan.corpora.base import CorpusFile, ReadOptions
 from ngramscan.corpora.files import identified, matches_glob, refuse_changed
+from ngramscan.corpora.formats import BY_NAME
 from ngramscan.corpora.rewriting.clean_folder import CleanFolder, open_clean_folder
 from ngramscan.corpora.rewriting.formats import Rewriter, refuse_streams, rewriter_of
 from ngramscan.corpora.rewriting.removals import Removals
@@ -85,8 +86,10 @@ def write_without(
     _refuse_names(corpus, names)
     refuse_streams(corpus.files)
     refuse_overlap(corpus, folder)
-    changed_files = [file for file in corpus.files if file.path in planned]
-    refuse_unwritable(changed_files, read)
+    for file in corpus.files:
+        if file.path in planned:
+            cuts = any(removal.ranges for removal in planned[file.path].values())
+            refuse_unwritable([file], read, cuts=cuts)
     tasks = [
         _Task(file, name, planned.get(file.path, {}), read)
         for file, name in zip(identified(corpus.files), names, strict=True)
@@ -96,13 +99,18 @@ def write_without(
         return [_write(task, target, report) for task in tasks]
 
 
-def refuse_unwritable(files: Iterable[CorpusFile], read: ReadOptions) -> None:
+def refuse_unwritable(files: Iterable[CorpusFile], read: ReadOptions, cuts: bool = False) -> None:
     """Raise an InputError for the first file that can't be copied without some records.
 
-    Only the schemas of Parquet are read.
+    If passages are cut, the error may also be about these. Only the schemas of Parquet are read.
     """
     for file in files:
-        rewriter_of(file).check(file, read)
+        rewriter = rewriter_of(file)
+        if cuts and not rewriter.can_cut:
+            title = BY_NAME[file.format].title
+            problem = f"passages of {title} can't be cut, as a record says its length and digest"
+            raise InputError(file.path, f"{problem}; remove whole documents")
+        rewriter.check(file, read)
 
 
 def refuse_overlap(corpus: Corpus, folder: Path) -> None:

@@ -161,10 +161,6 @@ def corpus(tmp_path: Path) -> Path:
     ("name", "content", "message"),
     [
         pytest.param(
-            "w.wet", corpus_files.wet(TEXTS), "WARC can't be written without some documents; write",
-            id="WARC",
-        ),
-        pytest.param(
             "w.arrow", b"ARROW1", "Arrow can't be written without some documents; write", id="Arrow"
         ),
         pytest.param("p.parquet", b"PAR1", "not a Parquet file, or truncated", id="no Parquet"),
@@ -180,6 +176,18 @@ def test_formats_that_can_not_be_written_are_refused_at_first(
     assert not (tmp_path / "clean").exists()
     with pytest.raises(InputError, match=message):
         refuse_unwritable(open_corpus(str(corpus)).files, ReadOptions())
+
+
+def test_passages_of_warc_are_refused_at_first(tmp_path: Path, corpus: Path) -> None:
+    path = corpus / "w.wet"
+    path.write_bytes(corpus_files.wet(TEXTS))
+    removals = {corpus / "c.jsonl": {1: WHOLE_RECORD}, path: {1: Removal(((0, 1),))}}
+    message = "w.wet: passages of WARC can't be cut, as a record says its length and digest; remove"
+    assert message in refusal(corpus, tmp_path / "clean", removals)
+    files = open_corpus(str(corpus)).files
+    with pytest.raises(InputError, match="passages of WARC can't be cut"):
+        refuse_unwritable(files, ReadOptions(), cuts=True)
+    refuse_unwritable(files, ReadOptions())
 
 
 def test_pipes_and_the_running_python_are_refused(tmp_path: Path) -> None:
