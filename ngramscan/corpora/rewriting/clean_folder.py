@@ -10,10 +10,10 @@ import fcntl
 import hashlib
 import json
 import os
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 
 from ngramscan.corpora.folders import MANIFEST
 from ngramscan.errors import InputError, as_input_error
@@ -23,33 +23,24 @@ _VERSION = 1
 _CURE = "name a new or empty folder"
 
 
-class FinishedFile(NamedTuple):
-    """A file of the corpus that is done."""
-
-    name: str
-    """Relative to the folder, with slashes."""
-    size: int | None
-    """Bytes of the copy; None: the file was left out."""
-
-
 class CleanFolder:
     """An open folder, which no other process writes to."""
 
-    def __init__(self, folder: Path, manifest: BinaryIO, finished: list[FinishedFile]) -> None:
+    def __init__(self, folder: Path, manifest: BinaryIO, sizes: Mapping[str, int]) -> None:
         self._folder = folder
         self._manifest = manifest
-        self._finished = {file.name: file for file in finished}
+        self._sizes = sizes
 
-    def finished_file(self, name: str) -> FinishedFile | None:
-        """Return a file that an earlier run finished, unless it is not as it was left."""
-        file = self._finished.get(name)
-        if file is None:
-            return None
+    def finished_size(self, name: str) -> int | None:
+        """Return the bytes of a file that an earlier run finished.
+
+        None: there is no such file, or it is not as it was left.
+        """
         try:
             size = os.stat(self._folder / name).st_size
         except OSError:
-            size = None
-        return file if size == file.size else None
+            return None
+        return size if size == self._sizes.get(name) else None
 
     @contextmanager
     def new_file(self, name: str) -> Iterator[Path]:
@@ -70,10 +61,10 @@ class CleanFolder:
             finally:
                 part.unlink(missing_ok=True)
 
-    def finish(self, file: FinishedFile) -> None:
-        """Note that a file is done."""
+    def finish(self, name: str, size: int) -> None:
+        """Note that a file is complete, and how many bytes it has."""
         with as_input_error(self._folder / MANIFEST):
-            self._manifest.write(_line({"file": file.name, "size": file.size}))
+            self._manifest.write(_line({"file": name, "size": size}))
             self._manifest.flush()
 
 
@@ -105,10 +96,10 @@ def open_clean_folder(folder: Path, job: str, names: Collection[str]) -> Iterato
             raise InputError(path, f"damaged; {_CURE}")
         with as_input_error(path), path.open("ab+") as manifest:
             _lock(manifest, folder)
-            finished = _read_manifest(manifest, job, folder)
+            sizes = _read_manifest(manifest, job, folder)
             _remove_parts(folder)
             _refuse_files(folder, {MANIFEST, *names})
-            yield CleanFolder(folder, manifest, finished)
+            yield CleanFolder(folder, manifest, sizes)
     finally:
         if is_new:
             with suppress(OSError):  # it has files
@@ -134,15 +125,18 @@ def _lock(manifest: BinaryIO, folder: Path) -> None:
         raise InputError(folder, "another process is writing to it right now") from error
 
 
-def _read_manifest(manifest: BinaryIO, job: str, folder: Path) -> list[FinishedFile]:
-    """Return the finished files; a line that a killed process left unfinished is removed."""
+def _read_manifest(manifest: BinaryIO, job: str, folder: Path) -> dict[str, int]:
+    """Return the sizes of the finished files, by name.
+
+    A line that a killed process left unfinished is removed.
+    """
     manifest.seek(0)
     content = manifest.read()
     complete = content[: content.rfind(b"\n") + 1]
     manifest.truncate(len(complete))
     try:
         head, *lines = [json.loads(line) for line in complete.splitlines()] or [None]
-        finished = [FinishedFile(line["file"], line["size"]) for line in lines]
+        sizes = {str(line["file"]): int(line["size"]) for line in lines}
         is_same_job = head is None or head == _head(job)
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(folder / MANIFEST, f"damaged; {_CURE}") from error
@@ -152,7 +146,7 @@ def _read_manifest(manifest: BinaryIO, job: str, folder: Path) -> list[FinishedF
     if head is None:
         manifest.write(_line(_head(job)))
         manifest.flush()
-    return finished
+    return sizes
 
 
 def _head(job: str) -> dict[str, object]:

@@ -14,6 +14,7 @@ from ngramscan.corpora.rewriting.json_lines import rewrite_jsonl
 from ngramscan.corpora.rewriting.parquet_files import check_parquet, rewrite_parquet
 from ngramscan.corpora.rewriting.removals import Removals, cut, refuse_left_over
 from ngramscan.corpora.rewriting.tables import rewrite_table
+from ngramscan.corpora.rewriting.warc_files import rewrite_warc
 from ngramscan.corpora.streams import open_file, read_chunks
 from ngramscan.errors import InputError
 from ngramscan.messages import OptionUse
@@ -32,6 +33,8 @@ class Rewriter:
     """Raises an InputError for a file of the format that can't be written again as it is."""
     has_one_document: bool = False
     """A file leaves with its document."""
+    can_cut: bool = True
+    """Passages can be removed from a text."""
 
 
 def rewrite_text(
@@ -59,15 +62,25 @@ def _write_packed(
     report: _Report,
     *,
     change: _Change,
+    has_members: bool = False,
 ) -> None:
-    """Write what a change makes of the content of a file, with the compression of the file."""
+    """Write what a change makes of the content of a file, with the compression of the file.
+
+    Each chunk is compressed as a member of its own, if the format `has_members`.
+    """
     with open_file(file) as opened:
         compression = compression_of(file.path, opened.read(HEAD_BYTES))
     packer = compression.new_packer() if compression else None
     for chunk, consumed in change(file, _contents(file), removals, read):
-        output.write(packer.compress(chunk) if packer else chunk)
+        if packer is None or compression is None:
+            output.write(chunk)
+        elif not has_members:
+            output.write(packer.compress(chunk))
+        elif chunk:
+            member = compression.new_packer()
+            output.write(member.compress(chunk) + member.flush())
         report(consumed)
-    if packer:
+    if packer and not has_members:
         output.write(packer.flush())
 
 
@@ -81,10 +94,13 @@ REWRITERS: dict[Format, Rewriter] = {
     "csv": Rewriter(partial(_write_packed, change=partial(rewrite_table, delimiter=","))),
     "tsv": Rewriter(partial(_write_packed, change=partial(rewrite_table, delimiter="\t"))),
     "text": Rewriter(partial(_write_packed, change=rewrite_text), has_one_document=True),
+    "warc": Rewriter(
+        partial(_write_packed, change=rewrite_warc, has_members=True),
+        can_cut=False,  # a record has its length, and may have digests
+    ),
     "parquet": Rewriter(rewrite_parquet, check=check_parquet),
 }
 CURES: dict[Format, str] = {
-    "warc": "write its texts as JSON lines first",
     "arrow": "write it as Parquet first: datasets.load_from_disk(FOLDER).to_parquet(FILE)",
     "python": "give the files as a corpus of text",
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+
 import msgspec
 
 from ngramscan.corpora.base import CorpusFile, ReadOptions
@@ -53,19 +55,17 @@ class _JsonRemovals:
             self._records.parse(bytearray(record))
             return b"" if ranges is None else cut_object(record, self._field, ranges, where)
         except NoTextError as error:
-            problem = "no document that could be removed; search the corpus again"
-            raise CorpusError(where, f"{error.problem}; {problem}") from error
+            cure = "; so there is no document to remove, search the corpus again"
+            raise CorpusError(where, error.problem + cure) from error
 
 
 def _without_lines(chunks: Chunks, records: _JsonRemovals) -> Chunks:
     """Yield lines; chunks without a line that is removed or cut are yielded as they are."""
-    waiting = sorted(records.by_number)
+    numbers = sorted(records.by_number)
     line, begun, is_within = 1, bytearray(), False
     for chunk, consumed in _between_line_ends(chunks):
         n_ends = chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-        while waiting and waiting[0] < line:
-            waiting.pop(0)
-        if not waiting or waiting[0] > line + n_ends:
+        if bisect_left(numbers, line) == bisect_right(numbers, line + n_ends):
             yield chunk, consumed
             line += n_ends
         else:

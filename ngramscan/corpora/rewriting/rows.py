@@ -54,8 +54,8 @@ class RowRemovals:
         try:
             new_value = self._new_value(value, removal, where)
         except NoTextError as error:
-            problem = "no document that could be removed; search the corpus again"
-            raise CorpusError(where, f"{error.problem}; {problem}") from error
+            cure = "; so there is no document to remove, search the corpus again"
+            raise CorpusError(where, error.problem + cure) from error
         if removal.ranges is None:
             return None
         place = table.schema.get_field_index(self._name)

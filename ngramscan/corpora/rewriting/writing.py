@@ -15,7 +15,8 @@ from typing import Literal
 from ngramscan.corpora import Corpus, relative_names
 from ngramscan.corpora.base import CorpusFile, ReadOptions
 from ngramscan.corpora.files import identified, matches_glob, refuse_changed
-from ngramscan.corpora.rewriting.clean_folder import CleanFolder, FinishedFile, open_clean_folder
+from ngramscan.corpora.formats import BY_NAME
+from ngramscan.corpora.rewriting.clean_folder import CleanFolder, open_clean_folder
 from ngramscan.corpora.rewriting.formats import Rewriter, refuse_streams, rewriter_of
 from ngramscan.corpora.rewriting.removals import Removals
 from ngramscan.corpora.streams import open_file
@@ -85,8 +86,10 @@ def write_without(
     _refuse_names(corpus, names)
     refuse_streams(corpus.files)
     refuse_overlap(corpus, folder)
-    changed_files = [file for file in corpus.files if file.path in planned]
-    refuse_unwritable(changed_files, read)
+    for file in corpus.files:
+        if file.path in planned:
+            cuts = any(removal.ranges for removal in planned[file.path].values())
+            refuse_unwritable([file], read, cuts=cuts)
     tasks = [
         _Task(file, name, planned.get(file.path, {}), read)
         for file, name in zip(identified(corpus.files), names, strict=True)
@@ -96,22 +99,26 @@ def write_without(
         return [_write(task, target, report) for task in tasks]
 
 
-def refuse_unwritable(files: Iterable[CorpusFile], read: ReadOptions) -> None:
+def refuse_unwritable(files: Iterable[CorpusFile], read: ReadOptions, cuts: bool = False) -> None:
     """Raise an InputError for the first file that can't be copied without some records.
 
-    Only the schemas of Parquet are read.
+    If passages are cut, the error may also be about these. Only the schemas of Parquet are read.
     """
     for file in files:
-        rewriter_of(file).check(file, read)
+        rewriter = rewriter_of(file)
+        if cuts and not rewriter.can_cut:
+            title = BY_NAME[file.format].title
+            problem = f"passages of {title} can't be cut, as a record says its length and digest"
+            raise InputError(file.path, f"{problem}; remove whole documents")
+        rewriter.check(file, read)
 
 
 def refuse_overlap(corpus: Corpus, folder: Path) -> None:
     """Raise an InputError if a folder has files of a corpus, or would be read as a part of it."""
     place = os.path.realpath(folder)
-    local_paths = [file.path for file in corpus.files if not is_remote(file.path)]
-    for parent in dict.fromkeys(os.path.dirname(path) for path in local_paths):
-        if Path(os.path.realpath(parent)).is_relative_to(place):
-            raise InputError(folder, f"the corpus is in it ({parent}); name another folder")
+    for path in _places_of(corpus.files):
+        if Path(os.path.realpath(path)).is_relative_to(place):
+            raise InputError(folder, f"the corpus is in it ({path}); name another folder")
     location = Path(corpus.location).expanduser()
     is_folder = bool(corpus.location) and location.is_dir()
     if is_folder and Path(place).is_relative_to(os.path.realpath(location)):
@@ -122,6 +129,13 @@ def refuse_overlap(corpus: Corpus, folder: Path) -> None:
         if any(matches_glob(corpus.location, folder / name) for name in names):
             problem = f"the corpus ({corpus.location}) would also have the files in it"
             raise InputError(folder, f"{problem}; name a folder elsewhere")
+
+
+def _places_of(files: Iterable[CorpusFile]) -> Iterable[str]:
+    """Return the folders of local files, and the files that are links."""
+    paths = [file.path for file in files if not is_remote(file.path)]
+    links = filter(os.path.islink, paths)
+    return dict.fromkeys([*map(os.path.dirname, paths), *links])
 
 
 def _refuse_unknown_files(removals: Mapping[str, Removals], corpus: Corpus) -> None:
@@ -184,21 +198,19 @@ def _digest(tasks: Sequence[_Task]) -> str:
 def _write(task: _Task, target: CleanFolder, report: _Report) -> WrittenFile:
     file = task.file
     refuse_changed(file)
-    finished = target.finished_file(task.name)
-    if finished is not None:
+    if task.is_left_out:
         report(file.size or 0)
-    elif task.is_left_out:
-        report(file.size or 0)
-        finished = FinishedFile(task.name, None)
-        target.finish(finished)
-    else:
+        return WrittenFile(file, task.name, task.change, None)
+    size = target.finished_size(task.name)
+    if size is None:
         with target.new_file(task.name) as part:
             _fill(task, part, report)
             refuse_changed(file)
             size = part.stat().st_size
-        finished = FinishedFile(task.name, size)
-        target.finish(finished)
-    return WrittenFile(file, task.name, task.change, finished.size)
+        target.finish(task.name, size)
+    else:
+        report(file.size or 0)
+    return WrittenFile(file, task.name, task.change, size)
 
 
 def _fill(task: _Task, part: Path, report: _Report) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ngramscan.corpora.folders import MANIFEST
-from ngramscan.corpora.rewriting.clean_folder import FinishedFile, open_clean_folder
+from ngramscan.corpora.rewriting.clean_folder import open_clean_folder
 from ngramscan.errors import InputError
 from tests.support import corpus_files
 from tests.support.packers import PACKERS
@@ -93,34 +93,32 @@ def test_finished_files_are_not_written_again_unless_they_differ(tmp_path: Path)
     folder = tmp_path / "clean"
     with open_clean_folder(folder, "job", ["a", "s/b"]) as target:
         for name in ("a", "s/b"):
-            assert target.finished_file(name) is None
+            assert target.finished_size(name) is None
             with target.new_file(name) as part:
                 part.write_text(name)
-            target.finish(FinishedFile(name, len(name)))
-        target.finish(FinishedFile("gone", None))
+            assert target.finished_size(name) is None
+            target.finish(name, len(name))
     assert names_and_contents(folder) == {"a": b"a", "s/b": b"s/b"}
     with open_clean_folder(folder, "job", ["a", "s/b"]) as target:
-        assert target.finished_file("a") == FinishedFile("a", 1)
-        assert target.finished_file("gone") == FinishedFile("gone", None)
+        assert [target.finished_size(name) for name in ("a", "s/b", "s")] == [1, 3, None]
         (folder / "a").write_text("longer")
         (folder / "s" / "b").unlink()
-        assert target.finished_file("a") is None
-        assert target.finished_file("s/b") is None
+        assert [target.finished_size(name) for name in ("a", "s/b")] == [None, None]
 
 
 def test_a_line_that_was_being_written_is_removed(tmp_path: Path) -> None:
     folder = tmp_path / "clean"
-    with open_clean_folder(folder, "job", ["a"]) as target:
-        target.finish(FinishedFile("gone", None))
+    with open_clean_folder(folder, "job", ["a"]) as target, target.new_file("a") as part:
+        part.write_text("aaa")
+        target.finish("a", 3)
     whole = (folder / MANIFEST).read_bytes()
     for length in range(len(whole) + 1):
         (folder / MANIFEST).write_bytes(whole[:length])
         with open_clean_folder(folder, "job", ["a"]) as target:
-            has_line = target.finished_file("gone") is not None
-            assert has_line == (length == len(whole))
-            target.finish(FinishedFile("more", None))
+            assert target.finished_size("a") == (3 if length == len(whole) else None)
+            target.finish("more", 4)
         lines = (folder / MANIFEST).read_text().splitlines()
-        assert [json.loads(line) for line in lines][-1] == {"file": "more", "size": None}
+        assert [json.loads(line) for line in lines][-1] == {"file": "more", "size": 4}
 
 
 def test_what_a_killed_run_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
@@ -140,7 +138,7 @@ def test_one_process_writes_to_a_folder(tmp_path: Path) -> None:
     with open_clean_folder(folder, "job", []), pytest.raises(InputError, match=message):
         open_clean_folder(folder, "job", []).__enter__()
     with open_clean_folder(folder, "job", []) as target:
-        assert target.finished_file("a") is None
+        assert target.finished_size("a") is None
 
 
 def test_a_file_with_the_longest_name_is_written(tmp_path: Path) -> None:

@@ -260,6 +260,13 @@ def test_values_next_to_a_text_that_would_change_stop_it(tmp_path: Path) -> None
     assert rewritten(file, {1: WHOLE_RECORD}, "m.content").metadata.num_rows == 0
 
 
+def test_a_file_without_rows_has_none_to_remove(tmp_path: Path) -> None:
+    file = written(tmp_path / "c.parquet", pa.table({"text": pa.array([], pa.string())}))
+    check_parquet(file, ReadOptions())
+    with pytest.raises(CorpusError, match=r"c\.parquet: it has 0 rows, and row 1 was to be"):
+        rewritten(file, {1: WHOLE_RECORD})
+
+
 @pytest.mark.parametrize(
     ("number", "message"),
     [

@@ -161,10 +161,6 @@ def corpus(tmp_path: Path) -> Path:
     ("name", "content", "message"),
     [
         pytest.param(
-            "w.wet", corpus_files.wet(TEXTS), "WARC can't be written without some documents; write",
-            id="WARC",
-        ),
-        pytest.param(
             "w.arrow", b"ARROW1", "Arrow can't be written without some documents; write", id="Arrow"
         ),
         pytest.param("p.parquet", b"PAR1", "not a Parquet file, or truncated", id="no Parquet"),
@@ -180,6 +176,18 @@ def test_formats_that_can_not_be_written_are_refused_at_first(
     assert not (tmp_path / "clean").exists()
     with pytest.raises(InputError, match=message):
         refuse_unwritable(open_corpus(str(corpus)).files, ReadOptions())
+
+
+def test_passages_of_warc_are_refused_at_first(tmp_path: Path, corpus: Path) -> None:
+    path = corpus / "w.wet"
+    path.write_bytes(corpus_files.wet(TEXTS))
+    removals = {corpus / "c.jsonl": {1: WHOLE_RECORD}, path: {1: Removal(((0, 1),))}}
+    message = "w.wet: passages of WARC can't be cut, as a record says its length and digest; remove"
+    assert message in refusal(corpus, tmp_path / "clean", removals)
+    files = open_corpus(str(corpus)).files
+    with pytest.raises(InputError, match="passages of WARC can't be cut"):
+        refuse_unwritable(files, ReadOptions(), cuts=True)
+    refuse_unwritable(files, ReadOptions())
 
 
 def test_pipes_and_the_running_python_are_refused(tmp_path: Path) -> None:
@@ -223,6 +231,11 @@ def test_a_corpus_and_its_copy_are_not_within_each_other(tmp_path: Path, corpus:
     assert f"the corpus is in it ({corpus})" in refusal(corpus, corpus)
     assert f"the corpus is in it ({corpus})" in refusal(corpus, tmp_path)
     assert "the corpus is in it" in refusal(corpus / "c.jsonl", tmp_path)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "l.jsonl").write_bytes(LINES[0])
+    (corpus / "l.jsonl").symlink_to(tmp_path / "elsewhere" / "l.jsonl")
+    assert "the corpus is in it" in refusal(corpus, tmp_path / "elsewhere")
+    (corpus / "l.jsonl").unlink()
     deep = corpus / "sub" / "d.jsonl"
     deep.parent.mkdir()
     deep.write_bytes(LINES[0])
@@ -275,6 +288,21 @@ def test_a_file_that_changes_while_it_is_copied_has_no_copy(tmp_path: Path, corp
         with pytest.raises(CorpusError, match="changed since it was found"):
             write_without(open_corpus(str(corpus)), folder, removals, ReadOptions(), change)
         assert files_below(folder) == {}
+
+
+def test_a_changed_file_stops_it_also_where_it_has_or_gets_no_copy(
+    tmp_path: Path, corpus: Path
+) -> None:
+    path = corpus / "x.txt"
+    path.write_text("gone")
+    opened = open_corpus(str(corpus))
+    write(opened, tmp_path / "a", {})
+    for folder, removals in (("a", {}), ("b", {path: {1: WHOLE_RECORD}})):
+        path.write_text("kept")
+        with pytest.raises(CorpusError, match=r"x\.txt: changed since it was found"):
+            write(opened, tmp_path / folder, removals)
+    with pytest.raises(CorpusError, match=r"x\.txt: it has 1 document, and document 2 was to be"):
+        write(corpus, tmp_path / "c", {path: {1: Removal(((0, 1),)), 2: WHOLE_RECORD}})
 
 
 @pytest.mark.parametrize("name", ["c.jsonl", "c.jsonl.zst", "c.parquet"])
