@@ -16,13 +16,13 @@ from pathlib import Path
 from ngramscan.corpora.rewriting.passages import FindRanges
 from ngramscan.indexes.base import Passage, WritesCorpora
 from ngramscan.matching.placed_words import placed_words
+from ngramscan.matching.word_windows import windows_of_words
 from ngramscan.prevalence.contamination.copied_entries import WeighedEntries, source_of
 from ngramscan.prevalence.contamination.copies import (
     Match,
     WeighedEntry,
     judge,
     match_passage,
-    windows_of_words,
 )
 from ngramscan.prevalence.contamination.removals import (
     DocumentPlace,

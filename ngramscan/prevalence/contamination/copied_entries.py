@@ -12,6 +12,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import FindsPassages, FoundPassages, Index, Passage, SoughtTexts
 from ngramscan.matching.folding import folded
 from ngramscan.matching.placed_words import PlacedWords, placed_words
+from ngramscan.matching.word_windows import windows_of_words
 from ngramscan.prevalence.contamination.answers import AnswerNearness, count_whole_words
 from ngramscan.prevalence.contamination.contaminate import (
     Answers,
@@ -27,7 +28,6 @@ from ngramscan.prevalence.contamination.copies import (
     covered_words,
     judge,
     places_of_words,
-    windows_of_words,
 )
 from ngramscan.prevalence.contamination.evidence import EvidenceRow, write_places
 from ngramscan.prevalence.contamination.index_passages import find_passages
@@ -290,7 +290,7 @@ def source_of(passage: Passage) -> str | None:
 def _changed(placed: PlacedWords, match: Match) -> str | None:
     if match.verdict != "variant":
         return None
-    changed = [f"{placed.words[at]} → {match.placed.words[to]}" for at, to in match.changed]
+    changed = [f"{placed.words[at]} → {match.words[to]}" for at, to in match.changed]
     return ", ".join(changed) or None
 
 
@@ -312,7 +312,7 @@ def _evidence(entry: Entry, row: EntryRow, rule: Rule, match: Match) -> Evidence
     windows = windows_of_words(placed.words, rule.width)
     size = len(windows[0])
     first, stop = match.first, match.stop
-    in_passage = windows_of_words(match.placed.words[first:stop], size)
+    in_passage = windows_of_words(match.words[first:stop], size)
     places = {
         name: _ranges(of_words, covered_words(of_windows, shown), offset)
         for name, of_words, of_windows, shown, offset in (

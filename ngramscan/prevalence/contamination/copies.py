@@ -8,7 +8,6 @@ do in inverse document frequencies (Spärck Jones 1972, doi:10.1108/eb026526).
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,8 +15,9 @@ from functools import cached_property
 from math import fsum, log2
 
 from ngramscan.indexes.base import Passage
+from ngramscan.matching.normalization import normalized
 from ngramscan.matching.placed_words import PlacedWords, placed_words
-from ngramscan.matching.word_windows import longest_passage
+from ngramscan.matching.word_windows import longest_passage, windows_of_words
 from ngramscan.prevalence.contamination.numbers import changed_numbers, is_number, masked
 from ngramscan.prevalence.contamination.rules import EntryClass
 from ngramscan.prevalence.contamination.thresholds import (
@@ -64,6 +64,16 @@ class WeighedEntry:
         return windows_of_words(self.placed.words, self.width)
 
     @cached_property
+    def has_numbers(self) -> bool:
+        """Whether a copy could have other numbers."""
+        return any(map(is_number, self.placed.words))
+
+    @cached_property
+    def masked_windows(self) -> list[_Window]:
+        """The windows with the same sign for each number."""
+        return windows_of_words(masked(self.placed.words), self.width)
+
+    @cached_property
     def counts(self) -> Mapping[_Window, int | None]:
         """The occurrences of each different window."""
         return dict(zip(self.windows, self.occurrences, strict=True))
@@ -94,7 +104,7 @@ class Match:
     """The best span of a passage for an entry."""
 
     passage: Passage
-    placed: PlacedWords
+    words: Sequence[str]
     """The words of the passage."""
     first: int
     """The first word of the span."""
@@ -112,11 +122,16 @@ class Match:
     changed: Sequence[tuple[int, int]] = field(default=())
     """Numbers of the entry that are others here: a word of the entry and one of the passage."""
 
-    @property
+    @cached_property
+    def placed(self) -> PlacedWords:
+        """The words of the passage with their places, which take far longer than the words."""
+        return placed_words(self.passage.text)
+
+    @cached_property
     def filling(self) -> frozenset[_Window]:
         """The windows of the span that the entry does not have."""
         size = len(next(iter(self.windows)))
-        in_span = windows_of_words(self.placed.words[self.first : self.stop], size)
+        in_span = windows_of_words(self.words[self.first : self.stop], size)
         return frozenset(in_span) - self.windows
 
     @property
@@ -138,13 +153,6 @@ class Judgement:
     """None: too many windows are unknown."""
     matches: Sequence[Match]
     """The best one first."""
-
-
-def windows_of_words(words: Sequence[str], width: int) -> list[_Window]:
-    """Return the windows of some words, from each word on; fewer words are one window."""
-    if not words:
-        return []
-    return [tuple(words[at : at + width]) for at in range(max(1, len(words) - width + 1))]
 
 
 def judge(entry: WeighedEntry, passages: Sequence[Passage]) -> Judgement:
@@ -206,24 +214,23 @@ def _is_shared(entry: WeighedEntry) -> bool:
 def match_passage(entry: WeighedEntry, passage: Passage) -> Match | None:
     """Return the best span of a passage; None: it has too few windows of the entry."""
     current_work().check()
-    placed = placed_words(passage.text)
-    words = entry.placed.words
-    span = best_span(windows_of_words(words, entry.width), placed.words)
+    passage_words = normalized(passage.text, "words").split()
+    span = best_span(entry.windows, passage_words)
     if span is None:
         return None
-    match = _match(entry, passage, placed, span)
-    if not any(map(is_number, words)):
+    match = _match(entry, passage, passage_words, span)
+    if not entry.has_numbers:
         return match
     # If numbers differ, fewer windows show where the passage begins and ends.
-    masked_words, masked_passage = masked(words), masked(placed.words)
-    span = best_span(windows_of_words(masked_words, entry.width), masked_passage)
+    span = best_span(entry.masked_windows, masked(passage_words))
     if span is None:
         return match
-    first, stop = area_of(span, len(words), len(placed.words))
+    words = entry.placed.words
+    first, stop = area_of(span, len(words), len(passage_words))
     changed = [
-        (at, first + place) for at, place in changed_numbers(words, placed.words[first:stop])
+        (at, first + place) for at, place in changed_numbers(words, passage_words[first:stop])
     ]
-    return _variant(entry, passage, placed, span, changed) if changed else match
+    return _variant(entry, passage, passage_words, span, changed) if changed else match
 
 
 def best_span(windows: Sequence[_Window], passage: Sequence[str]) -> tuple[int, int] | None:
@@ -255,27 +262,27 @@ def best_span(windows: Sequence[_Window], passage: Sequence[str]) -> tuple[int, 
 
 
 def _match(
-    entry: WeighedEntry, passage: Passage, placed: PlacedWords, span: tuple[int, int]
+    entry: WeighedEntry, passage: Passage, words: Sequence[str], span: tuple[int, int]
 ) -> Match:
     """Return the match of a span in which no number was changed."""
-    windows = _windows_in(entry, placed, span)
-    covered = _covered_share(entry.placed.words, placed.words, span)
+    windows = _windows_in(entry, words, span)
+    covered = _covered_share(entry.placed.words, words, span)
     score = _score(entry, windows, entry.rare)
     verdict: EntryClass = "copied" if _is_copied(entry, windows, covered, score) else "shared"
     rare = windows & entry.rare
-    return Match(passage, placed, *span, windows, rare, covered, score, verdict)
+    return Match(passage, words, *span, windows, rare, covered, score, verdict)
 
 
 def _variant(
     entry: WeighedEntry,
     passage: Passage,
-    placed: PlacedWords,
+    words: Sequence[str],
     span: tuple[int, int],
     changed: Sequence[tuple[int, int]],
 ) -> Match:
     """Return the match of a span with other numbers; windows with these say nothing."""
-    windows = _windows_in(entry, placed, span)
-    covered = _covered_share(masked(entry.placed.words), masked(placed.words), span)
+    windows = _windows_in(entry, words, span)
+    covered = _covered_share(masked(entry.placed.words), masked(words), span)
     has_changed = {
         at for place, _ in changed for at in range(place - entry.width + 1, place + 1) if at >= 0
     }
@@ -286,7 +293,7 @@ def _variant(
     is_copy = bool(windows & rare) and covered >= COVERED_VARIANT and score >= SCORE
     return Match(
         passage,
-        placed,
+        words,
         *span,
         windows,
         windows & entry.rare,
@@ -298,11 +305,11 @@ def _variant(
 
 
 def _windows_in(
-    entry: WeighedEntry, placed: PlacedWords, span: tuple[int, int]
+    entry: WeighedEntry, words: Sequence[str], span: tuple[int, int]
 ) -> frozenset[_Window]:
     first, stop = span
     size = len(entry.windows[0])
-    return frozenset(windows_of_words(placed.words[first:stop], size)) & entry.counts.keys()
+    return frozenset(windows_of_words(words[first:stop], size)) & entry.counts.keys()
 
 
 def area_of(span: tuple[int, int], n_words: int, n_passage: int) -> tuple[int, int]:
@@ -366,8 +373,3 @@ def places_of_words(placed: PlacedWords, words: set[int]) -> list[tuple[int, int
         ranges.append((start, stop))
         last = word
     return ranges
-
-
-def words_between(placed: PlacedWords, start: int, stop: int) -> range:
-    """Return the numbers of the words that lie within a range of characters."""
-    return range(bisect_left(placed.starts, start), bisect_right(placed.stops, stop))

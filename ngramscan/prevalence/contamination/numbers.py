@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from functools import lru_cache
 
 MASK = "0"
 """Stands for any number."""
@@ -21,6 +22,7 @@ _SPELT = frozenset(
 """Numbers as English and Chinese spell them; others are recognised by their digits."""
 
 
+@lru_cache(maxsize=1 << 16)
 def is_number(word: str) -> bool:
     """Tell whether a normalized word is a number, or has digits as `2x` has."""
     return word in _SPELT or any(character.isdigit() for character in word)

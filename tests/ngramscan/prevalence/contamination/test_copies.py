@@ -9,7 +9,7 @@ import pytest
 
 from ngramscan.indexes.base import Passage
 from ngramscan.matching.placed_words import placed_words
-from ngramscan.matching.word_windows import longest_passage
+from ngramscan.matching.word_windows import longest_passage, windows_of_words
 from ngramscan.prevalence.contamination.copies import (
     Match,
     WeighedEntry,
@@ -17,7 +17,6 @@ from ngramscan.prevalence.contamination.copies import (
     judge,
     match_passage,
     places_of_words,
-    windows_of_words,
 )
 from ngramscan.stopping import STOP, Work, working_on
 
@@ -102,7 +101,7 @@ def test_a_span_is_no_longer_than_said() -> None:
 def brute_force(entry: WeighedEntry, match: Match) -> tuple[float, float]:
     """Return the score and the covered share of a span, word by word."""
     words = list(entry.placed.words)
-    span = " ".join(match.placed.words[match.first : match.stop])
+    span = " ".join(match.words[match.first : match.stop])
     beside = longest_passage(len(words)) - (match.stop - match.first)
     area = " ".join(match.placed.words[max(0, match.first - beside) : match.stop + beside])
     windows = {" ".join(words[at : at + 4]): at for at in range(len(words) - 3)}
@@ -201,7 +200,7 @@ def test_other_numbers_make_a_variant() -> None:
     judgement = judge(entry, [passage(copy)])
     assert judgement.verdict == "variant"
     changed = judgement.matches[0].changed
-    pairs = [(entry.placed.words[at], judgement.matches[0].placed.words[to]) for at, to in changed]
+    pairs = [(entry.placed.words[at], judgement.matches[0].words[to]) for at, to in changed]
     assert pairs == [("19", "21"), ("70", "64")]
 
 
