@@ -129,7 +129,7 @@ def main() -> None:
         began = time.process_time()
         find_passages(make_sought(entries), index, 1)
         found = time.process_time()
-        result, _ = run_copied(entries, rule, [index], 1)
+        result = run_copied(entries, rule, [index], 1).result
         judged = time.process_time()
         verdicts = Counter((row.id.split()[0], row.verdict) for row in result.rows)
         for (kind, verdict), n in sorted(verdicts.items(), key=str):

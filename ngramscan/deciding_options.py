@@ -130,6 +130,9 @@ COMPUTED_ANEW = frozenset(
     {
         "contexts",
         "evidence",
+        "write_clean",
+        "cut",
+        "removed",
         "differences",
         "drawn",
         "effects",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -16,18 +18,19 @@ from ngramscan.commands.shared import (
     refuse_kinds,
 )
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import FindsPassages, Index, Locates
-from ngramscan.indexes.kinds import OF_TOKENS
+from ngramscan.indexes.base import FindsPassages, Index, Locates, WritesCorpora
+from ngramscan.indexes.kinds import OF_TOKENS, SCAN
 from ngramscan.indexes.opening import open_indexes
-from ngramscan.indexes.options import MATCH_OPTIONS
+from ngramscan.indexes.options import MATCH_OPTIONS, Directory
 from ngramscan.indexes.sizes import sizes_in_words
-from ngramscan.messages import OptionUse, Text
+from ngramscan.messages import OptionUse, Text, counted
 from ngramscan.options import Level, ShowAll
 from ngramscan.prevalence.contamination.answers import ANSWERS, NEAR, OCCURRENCES, find_answers
 from ngramscan.prevalence.contamination.benchmark_entries import (
     BenchmarkEntries,
     read_entries,
 )
+from ngramscan.prevalence.contamination.cleaning import MOST_DOCUMENTS, write_clean_corpus
 from ngramscan.prevalence.contamination.contaminate import (
     ContaminateResult,
     Entry,
@@ -37,6 +40,7 @@ from ngramscan.prevalence.contamination.contaminate import (
 )
 from ngramscan.prevalence.contamination.copied_entries import explain_found, run_copied
 from ngramscan.prevalence.contamination.evidence import EvidenceRow
+from ngramscan.prevalence.contamination.removals import RemovedRow
 from ngramscan.prevalence.contamination.rules import COPIED, Rule, Short, Tail, make_rule
 from ngramscan.prevalence.contamination.shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
@@ -82,11 +86,14 @@ def contaminate(
     effects: RowsFile = None,
     contexts: RowsFile = None,
     evidence: RowsFile = None,
+    write_clean: Directory = None,
+    cut: bool = False,
+    removed: RowsFile = None,
     figure: NewFile = None,
     level: Level = 0.95,
     show_all: ShowAll = False,
     progress: Progress = SILENT,
-    **options: Annotated[Any, Shared(AskingOptions, without=(*MATCH_OPTIONS, "tokenizer"))],
+    **options: Annotated[Any, Shared(AskingOptions, without=MATCH_OPTIONS)],
 ) -> Result[EntryRow] | Result[PlanRow]:
     """Find the entries of a benchmark that are in corpora, and whether models do better on them.
 
@@ -143,6 +150,15 @@ def contaminate(
     evidence : str or Path, optional
         Write each entry that is not clean by the rule copied, and the document that has most of it,
         side by side to this file; `ngramscan report` shows them.
+    write_clean : str or Path, optional
+        Copy the corpus to this new folder without the documents that hold copies of entries: the
+        same files, formats and compressions. Interrupted runs resume. Requires the rule copied and
+        one corpus of files (scan:).
+    cut : bool
+        With --write-clean, cut the copies out of their documents, and keep the rest of these.
+    removed : str or Path, optional
+        With --write-clean, write which documents left, with the entries that they have, to this
+        file. By default the name of the folder and -removed.csv.
     figure : str or Path, optional
         Draw the shares of each corpus: .svg, .png or .pdf.
     level : float
@@ -174,6 +190,7 @@ def contaminate(
     if not chosen.weighs:
         refuse_kinds(index, OF_TOKENS, _LOWER_BOUNDS)
     _refuse_other_rule(chosen, contexts=contexts, stop_when_decided=stop_when_decided)
+    clean_copy = _clean_copy(chosen, write_clean, cut, removed)
     normalization = "" if chosen.weighs else chosen.normalization
     asking_options = AskingOptions(**options, normalization=normalization)
     if answer_within and not answer_field:
@@ -192,7 +209,9 @@ def contaminate(
             return Result(plan, PlanRow, describe_copied_plan(chosen, plan))
         within = (answer_within or NEAR) if answer_field else None
         search = _Search(entries, chosen, indexes, asking_options.seed, within)
-        if chosen.weighs:
+        if clean_copy:
+            found = search.clean(clean_copy, asking_options, progress)
+        elif chosen.weighs:
             found = search.judge()
         else:
             found = search.look(
@@ -210,6 +229,7 @@ def contaminate(
         (shares, summed, ShareRow),
         (contexts, found.contexts, ContextRow),
         (evidence, result.evidence, EvidenceRow),
+        (clean_copy.removed if clean_copy else None, found.removed, RemovedRow),
     ]
     compared = []
     if given_scores:
@@ -221,6 +241,7 @@ def contaminate(
     notices += found.notices
     unknown = [(failure.error, failure.index) for failure in result.missing]
     failures = [*describe_lost(unknown, "window"), *describe_lost(found.lost, "context")]
+    failures += found.failures
     is_screen = len(result.sizes) > 1 and not show_all
     show = tables.print_contaminate_screen if is_screen else tables.print_contaminate
     table = partial(show, result, summed, compared)
@@ -246,6 +267,35 @@ class _Found:
     contexts: list[ContextRow]
     lost: list[Lost]
     notices: list[Text]
+    removed: list[RemovedRow] = dataclass_field(default_factory=list)
+    failures: list[str] = dataclass_field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _CleanCopy:
+    """A corpus that is written without copies."""
+
+    folder: Path
+    is_cut: bool
+    """Copies are cut out of documents, instead of leaving these out."""
+    removed: str | Path
+    """Which documents left."""
+
+
+def _clean_copy(
+    rule: Rule, write_clean: str | Path | None, cut: bool, removed: str | Path | None
+) -> _CleanCopy | None:
+    """Return the corpus to write, or None; an InputError says what does not go together."""
+    if write_clean is None:
+        for option, value in {"cut": cut, "removed": removed}.items():
+            if value:
+                raise InputError(OptionUse(option), "requires " + OptionUse("write_clean"))
+        return None
+    if not rule.weighs:
+        problem = f"rule {rule.name} does not tell copies from common text; requires "
+        raise InputError(OptionUse("write_clean"), problem + OptionUse("rule", COPIED))
+    folder = Path(write_clean)
+    return _CleanCopy(folder, cut, removed or f"{os.path.normpath(folder)}-removed.csv")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,8 +311,31 @@ class _Search:
 
     def judge(self) -> _Found:
         """Look for documents that have most of each entry."""
-        result, lost = run_copied(self.entries, self.rule, self.indexes, self.seed, self.within)
-        return _Found(result, [], lost, [])
+        found = run_copied(self.entries, self.rule, self.indexes, self.seed, self.within)
+        return _Found(found.result, [], found.lost, [])
+
+    def clean(self, copy: _CleanCopy, asking_options: AskingOptions, progress: Progress) -> _Found:
+        """Look for these documents, write the corpus without them, and look for others in it."""
+        index = _only_corpus(self.indexes, asking_options)
+        index.refuse_unwritable(copy.folder, copy.is_cut)
+        found = run_copied(
+            self.entries, self.rule, self.indexes, self.seed, self.within, MOST_DOCUMENTS
+        )
+        removed = write_clean_corpus(found.weighed[0], index, self.rule, copy.folder, copy.is_cut)
+        spec = SCAN.spec_of(str(copy.folder))
+        n_records = len(removed)
+        notices: list[Text] = [f"{copy.folder}: written without {counted(n_records, 'document')}"]
+        if copy.is_cut:
+            cut_passages = f"written without passages of {counted(n_records, 'document')}"
+            notices = [f"{copy.folder}: {cut_passages}"]
+        with open_indexes([spec], asking_options, progress) as written:
+            left = run_copied(self.entries, self.rule, written, self.seed)
+        copies = [row.id for row in left.result.rows if row.verdict == COPIED]
+        failures = []
+        if copies:
+            many = f"{counted(len(copies), 'entry', 'entries')} still copied, the first {copies[0]}"
+            failures = [f"{copy.folder}: {many}; give this folder as the corpus to clean it again"]
+        return _Found(found.result, [], found.lost, notices, removed, failures)
 
     def look(self, *, decides: bool, shows_contexts: bool, shows_evidence: bool) -> _Found:
         """Look for the windows of a published rule, and say which of what it finds is common."""
@@ -293,6 +366,19 @@ class _Search:
                 raise
             notices.append(f"{error}; so what is shared, not copied, is not told apart")
         return _Found(result, contexts, lost, notices)
+
+
+def _only_corpus(indexes: Sequence[Index], options: AskingOptions) -> WritesCorpora:
+    """Return the corpus to clean; an InputError says why there is none."""
+    option = OptionUse("write_clean")
+    if len(indexes) > 1:
+        raise InputError(option, f"requires one corpus, not {len(indexes)}")
+    for name in ("sample_files", "limit_documents"):
+        if getattr(options, name) is not None:
+            raise InputError(option, "requires the whole corpus, without " + OptionUse(name))
+    if not isinstance(indexes[0], WritesCorpora):
+        raise InputError(option, f"requires a corpus of files (scan:PATH), not {indexes[0].name}")
+    return indexes[0]
 
 
 def _refuse_other_rule(rule: Rule, contexts: str | Path | None, stop_when_decided: bool) -> None:

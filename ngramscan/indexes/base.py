@@ -429,6 +429,12 @@ class FindsPassages(Protocol):
 class WritesCorpora(Protocol):
     """An index that writes its corpus again, without some documents or passages."""
 
+    def refuse_unwritable(self, folder: Path, cuts: bool) -> None:
+        """Raise an InputError, before anything is read, where the corpus can't be written.
+
+        `cuts` tells whether passages are to be cut from documents.
+        """
+
     def write_without(
         self, folder: Path, finders: Mapping[str, Mapping[int, FindRanges]]
     ) -> Mapping[str, Mapping[int, Removal]]:

@@ -43,6 +43,7 @@ from ngramscan.indexes.base import (
     Unit,
     Window,
     WindowFailure,
+    WritesCorpora,
 )
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.counting import (
@@ -94,7 +95,7 @@ LEVEL = 0.95
 """Confidence level; the intervals of exact counts have no width."""
 
 
-class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages):
+class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages, WritesCorpora):
     """Counts occurrences and documents exactly, for all queries in one pass.
 
     Occurrences can be looked at too: a rank is a place among all occurrences of a query in the
@@ -340,14 +341,23 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages):
         if self._sample:
             self._size = replace(self._size, documents_estimate=n, bytes_estimate=size)
 
+    def refuse_unwritable(self, folder: Path, cuts: bool) -> None:
+        """Raise an InputError if the folder or a file of the corpus does not allow a copy."""
+        from ngramscan.corpora.rewriting import refuse_overlap, refuse_unwritable
+
+        if self._corpus.is_stream:
+            problem = "a pipe can't be read again to be written; give the files: scan:PATH"
+            raise InputError(self._corpus.files[0].path, problem)
+        refuse_overlap(self._corpus, folder)
+        refuse_unwritable(self._corpus.files, self._options.read, cuts)
+
     def write_without(
         self, folder: Path, finders: Mapping[str, Mapping[int, FindRanges]]
     ) -> dict[str, dict[int, Removal]]:
         """Write the files of the corpus without some documents or passages; see `rewriting`."""
-        from ngramscan.corpora.rewriting import locate_passages, refuse_overlap, write_without
+        from ngramscan.corpora.rewriting import locate_passages, write_without
 
         corpus, read = self._corpus, self._options.read
-        refuse_overlap(corpus, folder)
         report = partial(self._progress.advance, unit="bytes")
         changed = {path for path, of_file in finders.items() if of_file}
         sizes = {file.path: file.size or 0 for file in corpus.files}

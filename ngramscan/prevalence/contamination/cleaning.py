@@ -36,7 +36,7 @@ MOST_DOCUMENTS = 100_000
 """Documents of each entry that may be left out."""
 
 
-def write_clean(
+def write_clean_corpus(
     weighed: WeighedEntries, index: WritesCorpora, rule: Rule, folder: Path, is_cut: bool
 ) -> list[RemovedRow]:
     """Write a corpus without the documents that hold copies; return what left, and why.

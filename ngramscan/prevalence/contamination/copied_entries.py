@@ -33,6 +33,7 @@ from ngramscan.prevalence.contamination.evidence import EvidenceRow, write_place
 from ngramscan.prevalence.contamination.index_passages import find_passages
 from ngramscan.prevalence.contamination.rules import (
     COPIED,
+    COPY_CLASSES,
     EntryClass,
     Rule,
     make_rule,
@@ -48,7 +49,6 @@ _UNKNOWN_SIZE = 1e12
 """Stands for the bytes of an index of unknown size: only the ratio of weights matters."""
 IN_A_DOCUMENT: tuple[EntryClass, ...] = ("copied", "variant")
 """The classes of entries that one document has."""
-_FROM_CLEAN: tuple[EntryClass, ...] = ("clean", "shared", "variant", "copied")
 _NOTES: dict[str | None, str] = {
     "shared": "shared: no document has most of it (rule copied)",
     "clean": "shared: what was found is common text (rule copied)",
@@ -156,23 +156,38 @@ def _passages_in(sought: SoughtTexts, index: Index, seed: int) -> FoundPassages:
     return find_passages(sought, index, seed)
 
 
+@dataclass(frozen=True, slots=True)
+class CopiedResult:
+    """The entries of a benchmark in some indexes, by the rule `copied`."""
+
+    result: ContaminateResult
+    weighed: Sequence[WeighedEntries]
+    """By index."""
+
+    @property
+    def lost(self) -> list[tuple[NgramscanError, str]]:
+        """What failed, and in which index."""
+        return [(error, of_index.index) for of_index in self.weighed for error in of_index.errors]
+
+
 def run_copied(
     entries: Sequence[Entry],
     rule: Rule,
     indexes: Sequence[Index],
     seed: int,
     within: int | None = None,
-) -> tuple[ContaminateResult, list[tuple[NgramscanError, str]]]:
-    """Tell which entries were copied into each index, and into any; return also what failed.
+    most: int = MOST_PASSAGES,
+) -> CopiedResult:
+    """Tell which entries were copied into each index, and into any.
 
-    `within`: see `rows_of_weighed`. An InputError says that an index can't be asked in this way.
+    `within`: see `rows_of_weighed`; `most`: see `weigh_entries`. An InputError says that an index
+    can't be asked in this way.
     """
     context = CONTEXT if within is None else max(CONTEXT, within)
-    weighed = [weigh_entries(entries, rule, index, seed, context) for index in indexes]
+    weighed = [weigh_entries(entries, rule, index, seed, context, most) for index in indexes]
     rows, evidence = rows_of_weighed(entries, rule, weighed, within)
     sizes = {index.name: index.size() for index in indexes}
-    lost = [(error, of_index.index) for of_index in weighed for error in of_index.errors]
-    return ContaminateResult(rows, sizes=sizes, evidence=evidence), lost
+    return CopiedResult(ContaminateResult(rows, sizes=sizes, evidence=evidence), weighed)
 
 
 def explain_found(
@@ -225,7 +240,7 @@ def _explained(
         answer = "near" if "near" in answers else next(iter(answers), None)
         seen = sum(each.occurrences_seen or 0 for each in judged)
         row = replace(row, answer=answer, occurrences_seen=seen or None)
-    best = max(judged, key=lambda each: _FROM_CLEAN.index(each.verdict or "clean"))
+    best = max(judged, key=lambda each: COPY_CLASSES.index(each.verdict or "clean"))
     if best.verdict in _NOTES and row.verdict:
         row = replace(row, note="; ".join(filter(None, (row.note, _NOTES[best.verdict]))))
     return row
@@ -352,7 +367,7 @@ def _union(rows: Sequence[EntryRow]) -> EntryRow:
     """Return an entry in any of some indexes: its worst verdict, where one is known for all."""
     verdicts = [row.verdict for row in rows]
     known = [verdict for verdict in verdicts if verdict is not None]
-    worst = max(known, key=_FROM_CLEAN.index, default=None)
+    worst = max(known, key=COPY_CLASSES.index, default=None)
     verdict = worst if worst == COPIED or None not in verdicts else None
     best = max(rows, key=lambda row: (row.verdict == verdict, row.score or 0, row.covered or 0))
     answers = {row.answer for row in rows if row.verdict == verdict and row.answer}

@@ -19,7 +19,7 @@ from ngramscan.matching.normalization import normalized
 from ngramscan.matching.placed_words import PlacedWords, placed_words
 from ngramscan.matching.word_windows import longest_passage, windows_of_words
 from ngramscan.prevalence.contamination.numbers import changed_numbers, is_number, masked
-from ngramscan.prevalence.contamination.rules import EntryClass
+from ngramscan.prevalence.contamination.rules import COPY_CLASSES, EntryClass
 from ngramscan.prevalence.contamination.thresholds import (
     COVERED,
     COVERED_VARIANT,
@@ -41,7 +41,6 @@ _PAIR = 2
 
 _UNSEEN = 0.5
 """The number of occurrences by which a window weighs that does not occur."""
-_ORDER: tuple[EntryClass, ...] = ("copied", "variant", "shared", "clean")
 
 _Window = tuple[str, ...]
 
@@ -162,12 +161,18 @@ def judge(entry: WeighedEntry, passages: Sequence[Passage]) -> Judgement:
     """
     matches = [match for passage in passages if (match := match_passage(entry, passage))]
     matches = [replace(match, verdict=_verdict_among(entry, match, matches)) for match in matches]
-    matches.sort(key=lambda match: (_ORDER.index(match.verdict), -match.score, -match.covered))
+    matches.sort(
+        key=lambda match: (-COPY_CLASSES.index(match.verdict), -match.score, -match.covered)
+    )
     if matches and matches[0].verdict in {"copied", "variant"}:
         return Judgement(matches[0].verdict, matches)
     if matches or _is_shared(entry):
         return Judgement("shared", matches)
     return Judgement("clean" if entry.is_known else None, matches)
+
+
+def _rank(match: Match) -> tuple[int, float, float]:
+    return COPY_CLASSES.index(match.verdict), match.score, match.covered
 
 
 def _verdict_among(entry: WeighedEntry, match: Match, matches: Sequence[Match]) -> EntryClass:

@@ -167,7 +167,7 @@ def test_an_index_over_tokens_has_the_document_of_the_rule(served: str) -> None:
     got = post(served, {"text": text, "index": TOKEN_INDEX.name})
     options = IndexOptions(tokenizer=TOKENIZER)
     with open_indexes([f"tokens:{TOKEN_INDEX}"], options, SILENT) as indexes:
-        result, _ = run_copied([Entry("", text)], make_rule("copied"), indexes, seed=1)
+        result = run_copied([Entry("", text)], make_rule("copied"), indexes, seed=1).result
     assert result.rows[0].verdict == "copied"
     assert "Copied: " in got.text
     (found,) = result.evidence

@@ -87,8 +87,8 @@ def test_other_choices_are_recorded_too() -> None:
             {},
             "--rule mimi",
             (
-                "no such rule; did you mean mini? (all: copied, mini, gpt4, gpt4-stripped, gpt3, palm or "
-                "ngram-N (windows of N words))"
+                "no such rule; did you mean mini? (all: copied, mini, gpt4, gpt4-stripped, gpt3,"
+                " palm or ngram-N (windows of N words))"
             ),
         ),
         ("ngram-0", {}, "--rule ngram-0", "the width must be at least 1"),
