@@ -391,7 +391,8 @@ def _blocks(
         if n <= 0:
             size *= 2  # a long word
             continue
-        begin, first_word, size = int(words.starts[n]) - 1, first_word + n, _BLOCK_BYTES
+        next_word = int(words.starts[n]) if width > 1 else stop
+        begin, first_word, size = next_word - 1, first_word + n, _BLOCK_BYTES
 
 
 class _SoughtWords:
