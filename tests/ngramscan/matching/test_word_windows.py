@@ -117,6 +117,7 @@ def test_the_least_number_of_windows_is_rounded_up(windows: int, share: float, l
 
 
 def test_without_texts_or_words_nothing_is_found() -> None:
-    for texts in ([], [[]], [[], []]):
+    no_texts: list[list[list[str]]] = [[], [[]], [[], []]]
+    for texts in no_texts:
         assert find_spans(WindowFinder(texts, 4, 0.2), ["a b c d e", ""], 4) == ([], [])
     assert find_spans(WindowFinder([["a"]], 4, 0.2), [], 4) == ([0], [])
