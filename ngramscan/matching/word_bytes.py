@@ -43,7 +43,6 @@ _LETTERS[:128] = [
 ]
 _IS_LETTER = np.array([code >= 128 or chr(code).isalnum() for code in range(256)])
 """Bytes of letters and digits, where other characters beyond ASCII are gone."""
-_IS_LETTER[BETWEEN_DOCUMENTS] = False
 _HYPHEN = "\u2010"
 _HYPHEN_THAT_JOINS = "\u2011"
 _ENDS_OF_LINES = "\x85\u2028"

@@ -113,6 +113,8 @@ def test_words_of_plain_documents_stay_in_their_places(document: str, words: str
         pytest.param("10² ½ ﬁne cafe\u0301", "10 2 1 2 fine café", id="rare characters"),
         pytest.param("数学 ภา", "数 学 ภ า", id="scripts without spaces"),
         pytest.param(b"a \xff b", "a b", id="not UTF-8"),
+        pytest.param(b"<p>a \xff b", "a b", id="shorter and longer"),
+        pytest.param("well\u00ad\nknown", "wellknown", id="a soft hyphen"),
     ],
 )
 def test_words_of_documents_that_change_are_not_in_place(document: str | bytes, words: str) -> None:

@@ -109,8 +109,26 @@ def test_a_common_window_takes_no_time_for_each_text() -> None:
     assert len(candidates) == 100
 
 
+@pytest.mark.parametrize(("n_texts", "n_spans"), [(50, 50), (51, 1)])
+def test_a_window_is_common_if_more_than_fifty_texts_have_it(n_texts: int, n_spans: int) -> None:
+    texts = [["a", "b", "c", "d", f"{n}", f"{n}b", f"{n}c"] for n in range(n_texts)]
+    _, spans = find_spans(WindowFinder(texts, 2, 0.1), ["a b c d x 7 7b 7c"], 2)
+    assert len(spans) == n_spans
+
+
+@pytest.mark.parametrize("changed", [0, 7, 8, 12, 19, 20, 25])
+def test_words_are_compared_to_their_last_byte(changed: int) -> None:
+    word = LONG[:26]
+    other = f"{word[:changed]}0{word[changed + 1 :]}"
+    text = f" {word} {other} {word} {word}a {' ' * 16}".encode()
+    cut = word_windows._CutWords(text, 0, len(text) - 16, 30)
+    numbers = np.zeros(4, np.int64)
+    assert cut.are_same(numbers, cut, np.arange(4)).tolist() == [True, False, True, False]
+
+
 @pytest.mark.parametrize(
-    ("windows", "share", "least"), [(0, 0.2, 1), (5, 0.2, 1), (6, 0.2, 2), (35, 0.2, 7)]
+    ("windows", "share", "least"),
+    [(0, 0.2, 1), (5, 0.2, 1), (6, 0.2, 2), (35, 0.2, 7), (100, 0.07, 7)],
 )
 def test_the_least_number_of_windows_is_rounded_up(windows: int, share: float, least: int) -> None:
     assert least_windows(windows, share) == least

@@ -156,17 +156,20 @@ def test_a_window_does_not_reach_into_the_next_document(tmp_path: Path) -> None:
     assert [passage.document for passage in located.passages] == [f"{path}:3"]
 
 
-def test_common_windows_alone_make_no_passage(tmp_path: Path) -> None:
+@pytest.mark.parametrize("least_share", [0.2, 0.6])
+def test_common_windows_alone_make_no_passage(least_share: float, tmp_path: Path) -> None:
     begin = "which of these is true about"
     texts = [f"{begin} a{n} b{n} c{n} d{n}" for n in range(60)]
     short = [f"{begin} e{n}" for n in range(3)]
     documents = [begin, f"{begin} a1 b1 x", f"{begin} a1 x", "b2 c2 d2", f"{begin} e1"]
+    documents.append(f"{begin} a3 b3 x")
     path = corpus_files.write(tmp_path, "c.jsonl", documents)
-    sought = make_sought([*texts, *short], most=2)
+    sought = make_sought([*texts, *short], least_share=least_share, most=2)
     names = [f"{path}:{number}" for number in range(1, len(documents) + 1)]
     located = open_index(path).passages(sought)
     check(sought, located, documents, names)
-    assert [passage.text_number for passage in located.passages] == [1, 60, 60, 61, 61, 62, 62]
+    numbers = [passage.text_number for passage in located.passages]
+    assert numbers == [1, 3, 60, 60, 61, 61, 62, 62]
 
 
 def test_options_that_choose_documents_choose_passages(tmp_path: Path) -> None:
