@@ -43,7 +43,6 @@ _LETTERS[:128] = [
 ]
 _IS_LETTER = np.array([code >= 128 or chr(code).isalnum() for code in range(256)])
 """Bytes of letters and digits, where other characters beyond ASCII are gone."""
-_IS_LETTER[BETWEEN_DOCUMENTS] = False
 _HYPHEN = "\u2010"
 _HYPHEN_THAT_JOINS = "\u2011"
 _ENDS_OF_LINES = "\x85\u2028"
@@ -61,6 +60,9 @@ _REMOVED = b"\xff"
 """Stands for a byte of an invisible character; never part of UTF-8."""
 _LEAD = 0xC0
 """The least first byte of a character of several."""
+
+_BYTES_PER_RARE = 100
+"""In a text with fewer bytes for each rare character, all characters go the longer way."""
 
 _UNKNOWN = 0
 _SLOW = 1
@@ -151,22 +153,26 @@ def _fold_characters(texts: list[bytes], is_broken: IsBroken) -> tuple[list[int]
     """
     others = [number for number, text in enumerate(texts) if not text.isascii()]
     shorter, rare, slow = list[int](), list[int](), list[int]()
-    forms = _simple_forms([texts[number] for number in others], is_broken)
-    for number, simple in zip(others, forms, strict=True):
-        if simple is None:
-            rare.append(number)
-            texts[number] = _with_folded_runs(texts[number])
-        else:
-            if len(simple) < len(texts[number]):
+    for number, form in zip(
+        others, _simple_forms([texts[n] for n in others], is_broken), strict=True
+    ):
+        text = texts[number]
+        if form.is_simple:
+            texts[number] = form.text
+            if len(form.text) < len(text):
                 shorter.append(number)
-            texts[number] = simple
-    forms = _simple_forms([texts[number] for number in rare], is_broken)
-    for number, simple in zip(rare, forms, strict=True):
-        if simple is None:
-            slow.append(number)
-            texts[number] = _words_of(texts[number], is_broken)
+        elif form.n_rare * _BYTES_PER_RARE <= len(text):
+            rare.append(number)
+            texts[number] = _with_folded_runs(text)
         else:
-            texts[number] = simple
+            slow.append(number)
+            texts[number] = _words_of(folded_characters(text.decode()), is_broken)
+    for number, form in zip(rare, _simple_forms([texts[n] for n in rare], is_broken), strict=True):
+        if form.is_simple:
+            texts[number] = form.text
+        else:
+            slow.append(number)
+            texts[number] = _words_of(texts[number].decode(), is_broken)
     return shorter + rare, slow
 
 
@@ -182,17 +188,26 @@ def _with_folded_runs(text: bytes) -> bytes:
     return "".join([*parts, readable[stop:]]).encode()
 
 
-def _words_of(text: bytes, is_broken: IsBroken) -> bytes:
+def _words_of(text: str, is_broken: IsBroken) -> bytes:
     """Return the words of a text whose characters are folded."""
-    readable = without_emphasis(mended(text.decode(), is_broken)).casefold()
+    readable = without_emphasis(mended(text, is_broken)).casefold()
     return " ".join(words_in(readable)).encode()
 
 
-def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[bytes | None]:
-    """Return texts with ASCII and small letters in the places of characters beyond ASCII.
+class _Form(NamedTuple):
+    """A text with ASCII and small letters in the places of characters beyond ASCII."""
 
-    Texts that have characters for which there is no such thing are None.
-    """
+    text: bytes
+    n_rare: int
+    """Characters for which there is no such thing."""
+
+    @property
+    def is_simple(self) -> bool:
+        return not self.n_rare
+
+
+def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[_Form]:
+    """Return texts with ASCII and small letters in the places of characters beyond ASCII."""
     joined = join_documents(texts, width=1)
     data = np.frombuffer(joined.text, np.uint8)
     places = np.flatnonzero(data >= _LEAD)
@@ -211,17 +226,17 @@ def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[bytes | N
             data[places[changing] + offset] = byte[0]
     is_capital = kinds == _CAPITAL
     _write(data, places[is_capital], _characters().small_letters[codes[is_capital]])
-    forms: list[bytes | None] = [
+    forms = [
         bytes(joined.text[begin : begin + len(text)])
         for text, begin in zip(texts, joined.begins.tolist(), strict=False)
     ]
     for number in texts_with(_INVISIBLE):
-        forms[number] = (forms[number] or b"").replace(_REMOVED, b"")
+        forms[number] = forms[number].replace(_REMOVED, b"")
     for number in texts_with(_OTHER_HYPHEN):
-        forms[number] = _without_other_hyphens(forms[number] or b"", is_broken)
-    for number in texts_with(_SLOW):
-        forms[number] = None
-    return forms
+        forms[number] = _without_other_hyphens(forms[number], is_broken)
+    slow = np.searchsorted(joined.begins, places[kinds == _SLOW], "right") - 1
+    n_rare = np.bincount(slow, minlength=len(texts)).tolist()
+    return [*map(_Form, forms, n_rare)]
 
 
 def _without_other_hyphens(text: bytes, is_broken: IsBroken) -> bytes:

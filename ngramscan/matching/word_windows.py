@@ -335,9 +335,11 @@ class _CutWords:
 
     def _add_ends(self, longest_word: int) -> None:
         numbers = np.flatnonzero(self.sizes > _PART)
-        self.hashes[numbers] += self._read(self.stops[numbers] - _PART) * _END
-        self.hashes[numbers] += self.sizes[numbers].view(np.uint64) * _SIZE
-        numbers = numbers[(self.sizes[numbers] > 2 * _PART) & (self.sizes[numbers] <= longest_word)]
+        sizes = self.sizes[numbers]
+        ends = self._read(self.stops[numbers] - _PART) * _END
+        ends += sizes.view(np.uint64) * _SIZE
+        self.hashes[numbers] += ends
+        numbers = numbers[(sizes > 2 * _PART) & (sizes <= longest_word)]
         offset = _PART
         while len(numbers):
             hashes = self.hashes[numbers] * _MIDDLE
@@ -391,7 +393,8 @@ def _blocks(
         if n <= 0:
             size *= 2  # a long word
             continue
-        begin, first_word, size = int(words.starts[n]) - 1, first_word + n, _BLOCK_BYTES
+        next_word = int(words.starts[n]) if width > 1 else stop
+        begin, first_word, size = next_word - 1, first_word + n, _BLOCK_BYTES
 
 
 class _SoughtWords:

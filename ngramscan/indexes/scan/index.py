@@ -239,10 +239,9 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages, Wr
         )
         self._measure(results)
         self._notes(results)
-        totals = self._totals([result.occurrences for result in results])
+        totals = self._sums([result.occurrences for result in results])
         occurrences = [
-            [round(totals[window].value) if window in totals else 0 for window in windows]
-            for windows in question.windows_by_text
+            [totals.get(window, 0) for window in windows] for windows in question.windows_by_text
         ]
         return FoundPassages(
             [list[int | None](occurrences[number]) for number in text_numbers],
@@ -468,6 +467,15 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages, Wr
             for number, value in values.items():
                 by_query[number][piece] = value
         return {number: self._total(values) for number, values in by_query.items()}
+
+    def _sums(self, per_piece: Sequence[Mapping[int, int]]) -> Mapping[int, int]:
+        """Return the rounded totals, without intervals."""
+        if self._sample is not None:
+            return {number: round(total.value) for number, total in self._totals(per_piece).items()}
+        sums = Counter[int]()
+        for values in per_piece:
+            sums.update(values)
+        return sums
 
     def _total(self, per_piece: Mapping[int, int]) -> Estimate:
         """Return the total of some values, by piece; other pieces have 0."""

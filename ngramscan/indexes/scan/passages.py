@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import islice, repeat
@@ -287,6 +287,26 @@ def _placed_words(text: str, is_broken: IsBroken) -> list[tuple[str, int, int]]:
         (placed.text[start:stop], placed.starts[start], placed.stops[stop - 1])
         for start, stop in word_places(placed.text)
     ]
+
+
+def drop_worse(results: Mapping[int, PiecePassages], most: int) -> None:
+    """Take passages out of the results of pieces, by number, that are not the best of all."""
+    n_kept = Counter[int]()
+    located = [
+        (-passage.windows, number, position, passage.text_number)
+        for number, result in results.items()
+        for position, passage in enumerate(result.passages)
+    ]
+    dropped: dict[int, set[int]] = defaultdict(set)
+    for _, number, position, text_number in sorted(located):
+        n_kept[text_number] += 1
+        if n_kept[text_number] > most:
+            dropped[number].add(position)
+    for number, positions in dropped.items():
+        passages = results[number].passages
+        passages[:] = [
+            passage for position, passage in enumerate(passages) if position not in positions
+        ]
 
 
 def best_passages(

@@ -26,7 +26,12 @@ from ngramscan.indexes.scan.kept import (
     is_possible_by_source,
     may_be_passages,
 )
-from ngramscan.indexes.scan.passages import PassageQuestion, PiecePassages, find_in_piece
+from ngramscan.indexes.scan.passages import (
+    PassageQuestion,
+    PiecePassages,
+    drop_worse,
+    find_in_piece,
+)
 from ngramscan.journal import Journal
 from ngramscan.matching import Counts
 from ngramscan.messages import OptionUse, counted
@@ -171,10 +176,14 @@ def excerpt_pieces(run: ScanRun, pieces: Sequence[Piece], sought: Sought) -> lis
 def passage_pieces(
     run: ScanRun, pieces: Sequence[Piece], question: PassageQuestion
 ) -> list[PiecePassages]:
-    """Find passages in all pieces of a corpus, or take them from the journal."""
+    """Find passages in all pieces of a corpus, or take them from the journal.
+
+    Only passages that are among the best of the corpus are in the results.
+    """
     results = KeptResults(run.journal, question, PiecePassages, partial(may_be_passages, question))
     work = partial(find_in_piece, question=question)
-    return _do_left(run, pieces, results, work, question.nothing)
+    drop = partial(drop_worse, most=question.most)
+    return _do_left(run, pieces, results, work, question.nothing, drop)
 
 
 def _do_left(
@@ -183,11 +192,13 @@ def _do_left(
     stored_results: KeptResults[Result],
     work: Callable[[Piece, Report], Result],
     nothing: Callable[[dict[str, int]], Result],
+    reduce: Callable[[Mapping[int, Result]], None] = lambda _: None,
 ) -> list[Result]:
     """Do work on the pieces without a result in the journal, and keep the new results.
 
     The first error is raised after all other pieces were done. `nothing` makes the result of a
-    piece that is left out, with what was skipped.
+    piece that is left out, with what was skipped. `reduce` takes from the results what others make
+    needless.
     """
     results = {} if run.refresh else _journalled(run, pieces, stored_results)
     pending_pieces = {number: piece for number, piece in enumerate(pieces) if number not in results}
@@ -201,6 +212,7 @@ def _do_left(
                     run.progress.detail(_described(pieces[number]))
             stored_results.put([(pieces[number], result) for number, result in new.items()])
         results |= new
+        reduce(results)
     if errors:
         error_by_file = _bad_files(run, pieces, errors)
         say_left_out(run, error_by_file.values())

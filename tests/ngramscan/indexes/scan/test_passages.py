@@ -2,17 +2,24 @@
 
 import contextlib
 import json
+import os
 import random
+import signal
 import sqlite3
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from ngramscan.corpora import jsonl as jsonl_module
 from ngramscan.corpora import open_corpus
 from ngramscan.corpora import parquet as parquet_module
+from ngramscan.errors import CorpusError, InputError
 from ngramscan.indexes.base import FoundPassages, SoughtTexts
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.scan.index import ScanIndex
@@ -20,6 +27,7 @@ from ngramscan.journal import Journal
 from ngramscan.matching import normalized
 from ngramscan.progress import SILENT, Progress
 from tests.support import corpus_files, passage_oracle
+from tests.support.places import ROOT
 from tests.support.recorder import Recorder
 
 WORDS = [
@@ -148,17 +156,20 @@ def test_a_window_does_not_reach_into_the_next_document(tmp_path: Path) -> None:
     assert [passage.document for passage in located.passages] == [f"{path}:3"]
 
 
-def test_common_windows_alone_make_no_passage(tmp_path: Path) -> None:
+@pytest.mark.parametrize("least_share", [0.2, 0.6])
+def test_common_windows_alone_make_no_passage(least_share: float, tmp_path: Path) -> None:
     begin = "which of these is true about"
     texts = [f"{begin} a{n} b{n} c{n} d{n}" for n in range(60)]
     short = [f"{begin} e{n}" for n in range(3)]
     documents = [begin, f"{begin} a1 b1 x", f"{begin} a1 x", "b2 c2 d2", f"{begin} e1"]
+    documents.append(f"{begin} a3 b3 x")
     path = corpus_files.write(tmp_path, "c.jsonl", documents)
-    sought = make_sought([*texts, *short], most=2)
+    sought = make_sought([*texts, *short], least_share=least_share, most=2)
     names = [f"{path}:{number}" for number in range(1, len(documents) + 1)]
     located = open_index(path).passages(sought)
     check(sought, located, documents, names)
-    assert [passage.text_number for passage in located.passages] == [1, 60, 60, 61, 61, 62, 62]
+    numbers = [passage.text_number for passage in located.passages]
+    assert numbers == [1, 3, 60, 60, 61, 61, 62, 62]
 
 
 def test_options_that_choose_documents_choose_passages(tmp_path: Path) -> None:
@@ -199,3 +210,106 @@ def test_the_journal_keeps_passages_and_damaged_ones_are_looked_for_again(tmp_pa
         assert find(journal, sought) == first
     damaged = f"scan:{path}: 1 counts in the journal are damaged; counted again"
     assert recorder.notices == [used, damaged]
+
+
+def test_counts_of_a_sample_of_files_are_estimated_and_passages_are_from_these_files(
+    tmp_path: Path,
+) -> None:
+    for number in range(6):
+        documents = ["one two three"] * (number + 1) + ["nothing"] * 10 * number
+        corpus_files.write(tmp_path, "c.jsonl", documents).rename(tmp_path / f"{number}.jsonl")
+    sought = make_sought(["one two three"], most=100)
+    index = open_index(tmp_path, sample_files="3", seed=1)
+    (count,) = index.document_counts(["one two three"], []).counts
+    located = index.passages(sought)
+    assert located.occurrences == [[count.occurrences]]
+    paths = {json.loads(passage.metadata)["path"] for passage in located.passages}
+    assert len(paths) == 3
+    read = sum(int(Path(path).stem) + 1 for path in paths)
+    assert (read, len(located.passages)) == (read, read)
+    assert count.occurrences != read
+    everything = open_index(tmp_path, sample_files="100%").passages(sought)
+    assert everything == open_index(tmp_path).passages(sought)
+    assert everything.occurrences == [[21]]
+
+
+def test_files_that_are_left_out_have_no_passages(tmp_path: Path) -> None:
+    for name in ("a.jsonl.gz", "b.jsonl.gz", "c.jsonl.gz"):
+        corpus_files.write(tmp_path, "c.jsonl.gz", ["one two three"]).rename(tmp_path / name)
+    bad = tmp_path / "b.jsonl.gz"
+    bad.write_bytes(bad.read_bytes()[:-12])
+    sought, recorder = make_sought(["one two three"]), Recorder()
+    with pytest.raises(CorpusError, match=r"b\.jsonl\.gz"):
+        open_index(tmp_path).passages(sought)
+    located = open_index(tmp_path, recorder, skip_bad_files=True).passages(sought)
+    assert located.occurrences == [[2]]
+    documents = [f"{tmp_path / name}:1" for name in ("a.jsonl.gz", "c.jsonl.gz")]
+    assert [passage.document for passage in located.passages] == documents
+    assert any("left out 1 file" in notice for notice in recorder.notices)
+
+
+def test_a_corpus_without_documents_is_an_error(tmp_path: Path) -> None:
+    path = corpus_files.write(tmp_path, "c.jsonl", [])
+    with pytest.raises(InputError, match="contains no documents"):
+        open_index(path).passages(make_sought(["one two three"]))
+
+
+def find_in_process(spec: str, sought: Path, journal: Path, workers: int) -> list[str]:
+    program = [sys.executable, "-m", "tests.support.programs.find_passages"]
+    return [*program, spec, str(journal), str(workers), str(sought)]
+
+
+@pytest.mark.integration
+def test_a_pipe_has_the_same_passages(tmp_path: Path) -> None:
+    texts, documents = make_texts(random.Random(4))
+    path, file = corpus_files.write(tmp_path, "c.jsonl", documents), tmp_path / "sought.json"
+    sought = make_sought(texts)
+    file.write_bytes(msgspec.json.encode(sought))
+    command = find_in_process("scan:-", file, tmp_path / "j.sqlite", 1)
+    with path.open("rb") as content:
+        done = subprocess.run(command, stdin=content, capture_output=True, cwd=ROOT, check=True)
+    located = json.loads(done.stdout)
+    expected = open_index(path).passages(sought)
+    assert located["occurrences"] == expected.occurrences
+    records = [passage["document"].rpartition(":")[2] for passage in located["passages"]]
+    assert records == [passage.document.rpartition(":")[2] for passage in expected.passages]
+    assert [each["text"] for each in located["passages"]] == [
+        passage.text for passage in expected.passages
+    ]
+
+
+@pytest.mark.integration
+def test_a_killed_run_reads_only_what_is_left(tmp_path: Path) -> None:
+    folder, journal, file = tmp_path / "corpus", tmp_path / "j.sqlite", tmp_path / "sought.json"
+    folder.mkdir()
+    texts, documents = make_texts(random.Random(5))
+    n_files = 12
+    for number in range(n_files):
+        content = documents[number:] * 20
+        corpus_files.write(folder, "c.jsonl", content).rename(folder / f"{number:02}.jsonl")
+    sought = make_sought(texts, most=5)
+    file.write_bytes(msgspec.json.encode(sought))
+    command = find_in_process(f"scan:{folder}", file, journal, 2)
+    with subprocess.Popen(command, cwd=ROOT, start_new_session=True) as process:
+        while kept(journal) < 2:
+            assert process.poll() is None
+            time.sleep(0.005)
+        os.killpg(process.pid, signal.SIGKILL)
+    n_kept = kept(journal)
+    assert 2 <= n_kept < n_files
+    recorder, corpus = Recorder(), open_corpus(str(folder))
+    with Journal(journal) as opened:
+        located = ScanIndex(corpus, IndexOptions(), recorder, opened).passages(sought)
+    used = f"scan:{folder}: using cached results for {n_kept} of {n_files} parts"
+    assert [notice.partition(" (")[0] for notice in recorder.notices] == [used]
+    assert located == open_index(folder, workers=1).passages(sought)
+
+
+def kept(journal: Path) -> int:
+    """Return how many results a journal has."""
+    uri = f"file:{journal}?mode=ro"
+    try:
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as connection:
+            return int(connection.execute("SELECT count(*) FROM replies").fetchone()[0])
+    except sqlite3.OperationalError:
+        return 0
