@@ -113,8 +113,10 @@ MOST_DRAWS = 200
 """Problems are drawn again, so often at most, until the form of the copy differs."""
 TEMPLATES = {1: (24, 2), 3: (24, 2), 10: (24, 2), 30: (24, 2), 100: (24, 1)}
 """By the number of documents that have the template: entries in English, in each other language."""
-INSTRUCTIONS = 5
-"""Of these templates, instructions that are the same but for a few words at their ends."""
+LONG_TEMPLATES = 5
+"""Entries for each number of documents whose templates have few slots."""
+INSTRUCTIONS = {1: 10, 10: 10, 100: 6}
+"""By the number of documents that have the instruction before other questions: English entries."""
 FORMULAS = {1: 12, 3: 12, 10: 12, 30: 12}
 QUOTATIONS = {1: 12, 5: 12, 30: 12}
 PARAPHRASES = (40, 4)
@@ -136,6 +138,7 @@ def make_bed(seed: int = 1, size: float = 1.0) -> Bed:
     maker = _Maker(random.Random(seed), size)
     maker.add_copies()
     maker.add_templates()
+    maker.add_instructions()
     maker.add_formulas()
     maker.add_quotations()
     maker.add_paraphrases()
@@ -365,7 +368,7 @@ class _Maker:
         self.draw.shuffle(templates)
         for n_documents, numbers in TEMPLATES.items():
             for position, name in enumerate(self.by_language(numbers)):
-                if name == ENGLISH and position < INSTRUCTIONS and templates:
+                if name == ENGLISH and position < LONG_TEMPLATES and templates:
                     problem = make_problem(self.draw, ENGLISH, "template", [templates.pop()])
                 else:
                     problem = draw_problem(self.draw, name, ("story", "story", "theorem"))
@@ -376,6 +379,26 @@ class _Maker:
                     for _ in range(n_documents)
                 ]
                 self.add(problem, "decoy", f"template in {n_documents}", documents)
+
+    def add_instructions(self) -> None:
+        """Add questions after instructions that documents have before other questions."""
+        instructions = list(shared().instructions)
+        for n_documents, n_entries in INSTRUCTIONS.items():
+            for _ in range(self.number(n_entries)):
+                if not instructions:
+                    instructions = list(shared().instructions)
+                instruction = instructions.pop(self.draw.randrange(len(instructions)))
+                documents = [
+                    self.put(self.alone(self.instructed(instruction).text, ENGLISH))
+                    for _ in range(n_documents)
+                ]
+                problem = self.instructed(instruction)
+                self.add(problem, "decoy", f"instruction in {n_documents}", documents, instruction)
+
+    def instructed(self, instruction: str) -> Problem:
+        """Return a problem after an instruction."""
+        problem = draw_problem(self.draw, ENGLISH, (*COMPOSED, "short"))
+        return replace(problem, frames=[instruction, *problem.frames])
 
     def with_text(self, frame: str, slot: str, text: str) -> Problem:
         """Return a problem with a text in one of its slots."""
