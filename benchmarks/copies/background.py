@@ -9,6 +9,7 @@ import re
 import sysconfig
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 STDLIB = Path(sysconfig.get_paths()["stdlib"])
@@ -98,13 +99,16 @@ def documentation() -> Iterator[str]:
                 yield path.read_text("utf-8", errors="ignore")[:LONGEST_DOCUMENT]
 
 
-def reserved_docstrings() -> Iterator[str]:
-    """Yield the docstrings of the packages that are kept out of the corpus."""
+@cache
+def reserved_docstrings() -> tuple[str, ...]:
+    """Return the docstrings of the packages that are kept out of the corpus."""
+    docstrings: list[str] = []
     for package in RESERVED_PACKAGES:
         for path in sorted((STDLIB / package).rglob("*.py")):
             if "test" in path.name or "test" in path.parent.name or "idle_test" in path.parts:
                 continue
-            yield from docstrings_of(path.read_text("utf-8", errors="ignore"))
+            docstrings += docstrings_of(path.read_text("utf-8", errors="ignore"))
+    return tuple(docstrings)
 
 
 def docstrings_of(source: str) -> Iterator[str]:

@@ -87,9 +87,8 @@ def draw_false_alarms(axes: Axes, rows: Sequence[MeasureRow], methods: Sequence[
             for row in rows
             if row.method == method and row.measure == "called copies" and row.language == ALL
         }
-        drawn = [
-            (shares[group], place) for place, group in enumerate(GROUPS.values()) if group in shares
-        ]
+        places = [place for place, group in enumerate(GROUPS.values()) if group in shares]
+        values = [shares[group] for group in GROUPS.values() if group in shares]
         colour, mark = LOOKS[method]
         size = 46 if method == "copied" else 26
         axes.scatter(values, places, c=colour, marker=mark, s=size, zorder=3)

@@ -62,7 +62,9 @@ def _wrapped_words(words: list[str], width: int, *, hyphenate: bool) -> list[str
 
 def _wrapped_characters(text: str, width: int) -> list[str]:
     lines, line = [], ""
-    for unit in units_of(text):
+    pieces = re.split(r"(\d+)", text)
+    units = [unit for piece in pieces for unit in ([piece] if piece.isdigit() else units_of(piece))]
+    for unit in units:
         if len(line) + len(unit) > width // 2:
             lines.append(line)
             line = ""

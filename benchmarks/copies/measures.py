@@ -67,6 +67,8 @@ def rows_of_truth(
 ) -> Iterable[MeasureRow]:
     """Yield the shares of entries with this truth that are called copies."""
     entries = bed.of(truth)
+    if not entries:
+        return
     measure: Measure = "recall" if truth == "copied" else "called copies"
 
     def is_contaminated(entry: Entry) -> bool:

@@ -36,6 +36,7 @@ class Shared(msgspec.Struct, frozen=True):
     formula_documents: Sequence[str]
     slots: Mapping[str, Sequence[str]]
     templates: Sequence[str]
+    instructions: Sequence[str]
     common: Sequence[str]
     common_slots: Mapping[str, Sequence[str]]
 
@@ -100,7 +101,7 @@ def fill(text: str, value_of: Callable[[str], str]) -> str:
 def draw_value(draw: random.Random, name: str, slot: str, avoided: Collection[str]) -> str:
     """Draw a value for a slot of a language that is none of those to avoid."""
     if slot == "n":
-        choices: Sequence[str] = [str(draw.randint(12, 980)) for _ in range(len(avoided) + 40)]
+        choices: Sequence[str] = [str(draw.randint(12, 980)) for _ in range(len(avoided) + 4)]
     else:
         choices = all_slots(name)[slot]
     allowed = [choice for choice in choices if choice not in avoided]
