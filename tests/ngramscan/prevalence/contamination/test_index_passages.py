@@ -444,7 +444,7 @@ def test_common_windows_are_drawn_where_rare_ones_lead_to_a_small_part() -> None
     assert any(rare in text for text in texts)
 
 
-def test_no_more_than_fifty_occurrences_and_some_of_common_windows_are_looked_at() -> None:
+def test_fifty_occurrences_are_looked_at_with_some_of_common_windows() -> None:
     """Each rare window is in ten documents of its own, where nothing else of the text is."""
     rare = " ".join(f"r{number}" for number in range(60))
     windows = sought_texts([rare]).as_written[0]
