@@ -77,12 +77,12 @@ def make_entries(corpus: Path) -> list[Entry]:
     entries = list[Entry]()
     while len(entries) < ENTRIES:
         text = draw.choice(texts)
-        words = list(re.finditer(r"\S*[^\W\d]\S*", text))
+        words = list(re.finditer(r"\w+", text))
         if len(words) < WORDS + 1:
             continue
         first = draw.randrange(len(words) - WORDS)
         part = text[words[first].start() : words[first + WORDS - 1].end()]
-        pieces, number = re.split(r"(\s+)", part), len(entries)
+        pieces, number = re.split(r"(\W+)", part), len(entries)
         places = range(0, len(pieces), 2)
         kind = "other"
         if number % COPIED == 0:
@@ -126,6 +126,9 @@ def main() -> None:
         index, entries, rule = open_fm9(folder, SILENT), make_entries(corpus), make_rule("copied")
         run_copied(entries[:20], rule, [index], 1)  # compiles
         print(f"{platform.machine()}, {index.size().bytes or 0:,} bytes of text")
+        n_words = sum(len(words) for words in make_sought(entries).texts) / ENTRIES
+        n_bytes = sum(len(entry.text.encode()) for entry in entries) / ENTRIES
+        print(f"{ENTRIES:,} entries of {n_words:.0f} words, {n_bytes:.0f} bytes on average")
         began = time.process_time()
         find_passages(make_sought(entries), index, 1)
         found = time.process_time()

@@ -57,7 +57,8 @@ def find_passages(sought: SoughtTexts, index: Index, seed: int) -> FoundPassages
     10 occurrences of the 3 least common windows that are not rare are drawn. If there is no passage
     then, windows that do not occur are counted once more in other forms, in small or capital
     letters, with single spaces, in other normal forms of Unicode, and up to 10 occurrences of those
-    are looked at. For no text are more than 50 windows on documents fetched, in all.
+    are looked at. For no text are more than 50 windows on documents fetched, in all; rare windows
+    leave 20 of these for the others, unless a passage has most of the windows that occur.
 
     Passages have at least `sought.least_share` of the different windows of their text as normalized
     words; each is the best of its document, by the occurrences that were looked at.

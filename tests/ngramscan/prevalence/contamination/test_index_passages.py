@@ -7,7 +7,7 @@ import json
 import random
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -26,6 +26,7 @@ from ngramscan.indexes.base import (
     Index,
     Occurrences,
     Place,
+    QueryCount,
     QueryFailure,
     SoughtTexts,
     Window,
@@ -319,6 +320,16 @@ def test_a_passage_has_context_on_both_sides_or_ends_with_its_document() -> None
     assert {passage.metadata for passage in found.passages} == {'{"shard": 0}'}
 
 
+def test_a_copy_near_the_end_of_what_was_fetched_has_its_context() -> None:
+    start, end = OTHER[:220], OTHER[220:]
+    after = " z" * 400
+    for n_spaces in range(0, 200, 5):
+        copied = f"{start}{' ' * n_spaces}{end}"
+        found = find_passages(sought_texts([OTHER], context=50), Counting([copied + after]), 1)
+        (passage,) = found.passages
+        assert len(passage.text) >= len(copied) + 50
+
+
 def test_more_is_fetched_where_a_copy_is_longer_than_its_text() -> None:
     """Markup makes it seven times as long; only its first windows are as written."""
     words = OTHER.split()
@@ -346,6 +357,13 @@ def test_only_the_best_documents_are_returned_the_best_first() -> None:
     assert [passage.document for passage in found.passages] == ["0/5", "0/4", "0/3"]
 
 
+def test_a_document_with_more_windows_comes_before_one_with_rarer_ones() -> None:
+    words = OTHER.split()
+    rarer, larger = " ".join(words[:20]), " ".join(words[15:])
+    found = find_passages(sought_texts([OTHER]), Counting([rarer, larger, larger]), 1)
+    assert [passage.document for passage in found.passages] == ["0/1", "0/2", "0/0"]
+
+
 def test_documents_with_too_few_windows_are_left_out() -> None:
     words = OTHER.split()
     windows = len(words) - WIDTH + 1
@@ -355,14 +373,30 @@ def test_documents_with_too_few_windows_are_left_out() -> None:
     assert [passage.document for passage in found.passages] == ["0/1"]
 
 
-def test_no_part_of_a_word_at_the_end_of_a_text_counts() -> None:
-    """A window of four words and the end of a fifth, cut where the fetched text begins."""
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_no_part_of_a_word_at_the_end_of_a_text_counts(side: str) -> None:
+    """One window too few, and one that would be there if a longer word were cut."""
     words = OTHER.split()
-    for shift in range(40):
-        document = f"{'z' * shift}{words[0]} " + " ".join(words[1:9]) + " " + "y " * 500
-        index = Counting([document])
-        for passage in find_passages(sought_texts([OTHER], context=0), index, 1).passages:
-            assert naive_best(OTHER, document) == naive_best(OTHER, passage.text)
+    copied = " ".join(words[:14])
+    for n_letters in range(300, 500):
+        filler = (" long" * 2 + " longerword" * 60)[-n_letters:]
+        if side == "left":
+            document = f"{'y ' * 300}zzzw50 w51 w52 w53 {filler} {copied}"
+        else:
+            document = f"{copied} {filler[::-1]} w50 w51 w52 w53zzz{' y' * 300}"
+        found = find_passages(sought_texts([OTHER]), Counting([document]), 1)
+        assert found.passages == []
+
+
+def test_a_copy_that_a_text_shows_only_in_part_is_looked_at() -> None:
+    """Only its first words are as written, where the text around a part of the entry ends."""
+    words = OTHER.split()
+    copied = " ".join([*words[:6], *(word.upper() for word in words[6:])])
+    for n_letters in range(250, 450, 4):
+        filler = (" xyz" * 150)[-n_letters:]
+        index = Counting([f"{' '.join(words[:20])} {filler} {copied} {plain_words(2, 400)}"])
+        (passage,) = find_passages(sought_texts([OTHER]), index, 1).passages
+        assert copied in passage.text
 
 
 # Draws
@@ -383,6 +417,13 @@ def test_few_occurrences_of_common_windows_are_drawn_by_seed() -> None:
     assert {passage.document for passage in others.passages} != documents
 
 
+@pytest.mark.parametrize("seed", range(1, 9))
+def test_no_occurrence_is_drawn_twice(seed: int) -> None:
+    index = Counting(MANY[:11])
+    found = find_passages(sought_texts([OTHER]), index, seed)
+    assert index.looked_at == len(found.passages) == 4
+
+
 def test_common_windows_are_drawn_where_rare_ones_lead_to_no_copy() -> None:
     words = [*OTHER.split(), "rare", "end", "of", "it"]
     text = " ".join(words)
@@ -395,19 +436,43 @@ def test_common_windows_are_drawn_where_rare_ones_lead_to_no_copy() -> None:
     assert all(OTHER in passage.text for passage in found.passages)
 
 
-def test_no_more_than_fifty_occurrences_are_looked_at() -> None:
-    """Each window is in ten documents of its own, where nothing else of the text is."""
-    text = " ".join(f"w{number}" for number in range(100))
-    windows = sought_texts([text]).as_written[0]
+def test_common_windows_are_drawn_where_rare_ones_lead_to_a_small_part() -> None:
+    rare = " ".join(f"r{number}" for number in range(30))
+    found = find_passages(sought_texts([f"{OTHER} {rare}"]), Counting([*MANY, rare]), 1)
+    texts = [passage.text for passage in found.passages]
+    assert any(OTHER in text for text in texts)
+    assert any(rare in text for text in texts)
+
+
+def test_fifty_occurrences_are_looked_at_with_some_of_common_windows() -> None:
+    """Each rare window is in ten documents of its own, where nothing else of the text is."""
+    rare = " ".join(f"r{number}" for number in range(60))
+    windows = sought_texts([rare]).as_written[0]
     documents = [f"{window} x{number}" for window in windows for number in range(10)]
     index = Counting(documents)
-    find_passages(sought_texts([text]), index, 1)
-    assert 20 <= index.looked_at <= LOOKED_AT
+    assert find_passages(sought_texts([rare]), index, 1).passages == []
+    assert index.looked_at == 30
+    index = Counting([*documents, *MANY])
+    found = find_passages(sought_texts([f"{OTHER} {rare}"]), index, 1)
+    assert 31 <= index.looked_at <= LOOKED_AT
+    assert found.passages
+    assert all(OTHER in passage.text for passage in found.passages)
+
+
+@pytest.mark.parametrize(("times", "form"), [(11, str), (5, str.upper)], ids=["common", "forms"])
+def test_ten_occurrences_of_common_windows_or_of_forms_are_looked_at(
+    times: int, form: Callable[[str], str]
+) -> None:
+    """Each window is in documents of its own, where nothing else of the text is."""
+    windows = sought_texts([OTHER]).as_written[0]
+    index = Counting([f"{form(window)} x{n}" for window in windows for n in range(times)])
+    assert find_passages(sought_texts([OTHER]), index, 1).passages == []
+    assert index.looked_at == 10
 
 
 def test_what_was_shown_is_not_fetched_again() -> None:
-    index = Counting([f"{plain_words(3, 60)} {OTHER} {plain_words(4, 60)}"])
-    find_passages(sought_texts([OTHER]), index, 1)
+    index = Counting([f"{plain_words(3, 300)} {OTHER} {plain_words(4, 300)}"])
+    find_passages(sought_texts([OTHER], context=300), index, 1)
     assert index.looked_at == 1
 
 
@@ -477,6 +542,33 @@ def test_a_count_that_failed_is_not_known_and_its_error_is_there() -> None:
     assert [OTHER in passage.text for passage in found.passages] == [True]
 
 
+class Unlocated(Counting):
+    """An index that counts, but fails to look up."""
+
+    def counts(self, queries: Sequence[str]) -> Iterator[QueryCount | QueryFailure]:
+        for located in super().find(queries):
+            assert isinstance(located, Occurrences)
+            yield QueryCount(located.query, located.occurrences, None, "scan", "2026-11-30")
+
+    def find(self, queries: Sequence[str]) -> Iterator[Occurrences | QueryFailure]:
+        for query in queries:
+            yield QueryFailure(self.name, query, RemoteUnavailable("not located"))
+
+
+def test_a_window_that_could_not_be_looked_up_is_an_error() -> None:
+    found = find_passages(sought_texts([OTHER]), Unlocated([OTHER]), 1)
+    assert found.occurrences == [[1] * 57]
+    assert {str(error) for error in found.errors} == {"not located"}
+    assert found.passages == []
+
+
+def test_a_form_that_could_not_be_counted_is_an_error() -> None:
+    lost = sought_texts([OTHER]).as_written[0][3].upper()
+    found = find_passages(sought_texts([OTHER]), Counting(["nothing"], lost=[lost]), 1)
+    assert [str(error) for error in found.errors] == ["engine crashed"]
+    assert found.occurrences == [[0] * 57]
+
+
 def test_a_window_that_could_not_be_shown_leaves_others_and_an_error() -> None:
     sought = sought_texts([OTHER, LONG])
     index = Counting([OTHER, LONG], unseen=sought.as_written[0])
@@ -513,6 +605,14 @@ def test_an_index_that_ends_leaves_what_it_said_before(ends_in: str) -> None:
     assert counts.count(1) == (1 if ends_in == "find" else 171)
     assert counts.count(None) == (170 if ends_in == "find" else 0)
     assert found.passages
+
+
+def test_each_of_many_texts_has_its_passage_once() -> None:
+    texts = [" ".join(f"{letter}{number}" for letter in "abcdef") for number in range(1002)]
+    documents = [texts[0], texts[500], texts[1001]]
+    found = find_passages(sought_texts(texts), Counting(documents), 1)
+    passages = [(passage.text_number, passage.document) for passage in found.passages]
+    assert passages == [(0, "0/0"), (500, "0/1"), (1001, "0/2")]
 
 
 def test_texts_without_words_have_no_passages() -> None:
