@@ -72,7 +72,7 @@ _SMALL = 4
 _CAPITAL = 5
 _INVISIBLE = 6
 _OTHER_HYPHEN = 7
-"""A hyphen or the end of a line: it matters what stands beside it."""
+"""A hyphen or the end of a line, which may break a word together with its neighbours."""
 
 
 class WordBytes(NamedTuple):
@@ -194,7 +194,7 @@ def _words_of(text: str, is_broken: IsBroken) -> bytes:
     return " ".join(words_in(readable)).encode()
 
 
-class _Form(NamedTuple):
+class _SimpleForm(NamedTuple):
     """A text with ASCII and small letters in the places of characters beyond ASCII."""
 
     text: bytes
@@ -206,7 +206,7 @@ class _Form(NamedTuple):
         return not self.n_rare
 
 
-def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[_Form]:
+def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[_SimpleForm]:
     """Return texts with ASCII and small letters in the places of characters beyond ASCII."""
     joined = join_documents(texts, width=1)
     data = np.frombuffer(joined.text, np.uint8)
@@ -236,7 +236,7 @@ def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[_Form]:
         forms[number] = _without_other_hyphens(forms[number], is_broken)
     slow = np.searchsorted(joined.begins, places[kinds == _SLOW], "right") - 1
     n_rare = np.bincount(slow, minlength=len(texts)).tolist()
-    return [*map(_Form, forms, n_rare)]
+    return [*map(_SimpleForm, forms, n_rare)]
 
 
 def _without_other_hyphens(text: bytes, is_broken: IsBroken) -> bytes:

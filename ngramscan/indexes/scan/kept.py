@@ -28,7 +28,7 @@ from ngramscan.matching import Counts
 from ngramscan.matching.normalization import LONGEST_FORM
 
 R = TypeVar("R", Counts, PieceExcerpts, PieceSources, PiecePassages)
-Task = Question | Sought | SourceQuestion | PassageQuestion
+PieceTask = Question | Sought | SourceQuestion | PassageQuestion
 """The questions about a piece."""
 
 _SOURCE = "scan"
@@ -54,7 +54,7 @@ class KeptResults(Generic[R]):
     def __init__(
         self,
         journal: Journal | None,
-        task: Task,
+        task: PieceTask,
         form: type[R],
         check: Callable[[R], bool] = lambda _: True,
     ) -> None:
@@ -105,7 +105,7 @@ def _is_within(stored_limits: Mapping[str, int], limits: Mapping[str, int]) -> b
     return all(stored_limits.get(name, limit + 1) <= limit for name, limit in limits.items())
 
 
-def key_of(task: Task) -> str:
+def key_of(task: PieceTask) -> str:
     """Return what the result of a piece depends on, apart from the piece."""
     parts = [_PROCEDURE, type(task).__name__, task.content, task.digest]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()

@@ -9,13 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import islice, repeat
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
-
-from msgspec import Meta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
 from ngramscan.indexes.base import Passage
-from ngramscan.matching.matcher import BYTES_AT_ONCE
+from ngramscan.matching.matcher import BYTES_AT_ONCE, Natural, Positive
 from ngramscan.matching.normalization import FORM, IsBroken, normalized, normalized_places
 from ngramscan.matching.words import word_places
 from ngramscan.processes.pool import Report
@@ -23,9 +21,6 @@ from ngramscan.processes.pool import Report
 if TYPE_CHECKING:  # numpy is slow to import
     from ngramscan.matching.word_bytes import WordBytes
     from ngramscan.matching.word_windows import FoundSpan, WindowFinder
-
-Natural = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
 
 
 @dataclass(frozen=True)
@@ -135,7 +130,7 @@ class _Document(NamedTuple):
     source: str
 
 
-class _PieceDocuments:
+class _PieceRecords:
     """The documents of a piece, or the first of them, and what was read of it."""
 
     def __init__(
@@ -168,8 +163,8 @@ def find_in_piece(
     piece: Piece, report: Report, question: PassageQuestion, limit: int | None = None
 ) -> PiecePassages:
     """Find the windows and passages of a piece, or of its first `limit` documents."""
-    documents = _PieceDocuments(piece, question.read, limit, report)
-    search = _Search(question)
+    documents = _PieceRecords(piece, question.read, limit, report)
+    search = _PassageSearch(question)
     batch, size = list[_Document](), 0
     for document in documents:
         batch.append(document)
@@ -188,7 +183,7 @@ def find_in_piece(
     )
 
 
-class _Search:
+class _PassageSearch:
     """Counts windows in documents, and keeps the best passages of each text."""
 
     def __init__(self, question: PassageQuestion) -> None:

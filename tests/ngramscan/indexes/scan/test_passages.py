@@ -212,7 +212,7 @@ def test_the_journal_keeps_passages_and_damaged_ones_are_looked_for_again(tmp_pa
     assert recorder.notices == [used, damaged]
 
 
-def test_counts_of_a_sample_of_files_are_estimated_and_passages_are_from_these_files(
+def test_a_sample_of_files_has_estimated_counts_and_its_passages(
     tmp_path: Path,
 ) -> None:
     for number in range(6):
