@@ -139,6 +139,91 @@ def shift_ciphers() -> str:
     return "\n".join(lines)
 
 
+COPIES = {
+    "whole": ("whole", "whole, with answer", "whole, in many documents", "whole, short question"),
+    "wrapped, also with hyphens": ("wrapped", "hyphenated"),
+    "embedded in a long document": ("embedded",),
+    "upper case, full width, NFD, ligatures": ("upper case", "full width", "NFD", "ligatures"),
+    "HTML, Markdown": ("HTML", "Markdown"),
+    "other punctuation": ("typographic", "translated punctuation"),
+    "2% of the words edited": ("2% edited",),
+    "5%": ("5% edited",),
+    "10%": ("10% edited",),
+    "12%": ("12% edited",),
+    "options in another order": ("options reordered",),
+}
+DECOYS = {
+    "template in 1 or 3 documents": ("template in 1", "template in 3"),
+    "template in 10 to 100": ("template in 10", "template in 30", "template in 100"),
+    "instruction in 1": ("instruction in 1",),
+    "instruction in 10 or 100": ("instruction in 10", "instruction in 100"),
+    "formula in 1 or 3": ("formula in 1", "formula in 3"),
+    "formula in 10 or 30": ("formula in 10", "formula in 30"),
+    "quotation in 1 or 5": ("quotation in 1", "quotation in 5"),
+    "quotation in 30": ("quotation in 30",),
+    "paraphrase": ("paraphrase",),
+    "same family": ("same family",),
+    "short common question": ("short common question",),
+    "other numbers": ("numbers changed", "numbers in words changed"),
+    "nothing in the corpus": ("absent",),
+}
+"""Lines of the table of copies, and the kinds that each has together."""
+
+
+def copies() -> str:
+    """Return the precision of each method, its recall by kind of copies, and its false alarms."""
+    rows = rows_of("copies.csv")
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    lines = [
+        f"| | entries | {' | '.join(f'`{method}`' for method in methods)} |",
+        "|---|---:" + "|---:" * len(methods) + "|",
+    ]
+    for measure, heading in (
+        ("precision", "**precision**"),
+        ("precision without variants", "without entries of other numbers"),
+    ):
+        by_method = {row["method"]: row for row in rows if row["measure"] == measure}
+        cells = [_interval(by_method[method], "share") for method in methods]
+        lines.append(f"| {heading} | | {' | '.join(cells)} |")
+    lines.append(_copies_line(rows, methods, "**recall**", "recall", "kind", ("all",)))
+    for name, kinds in COPIES.items():
+        lines.append(_copies_line(rows, methods, name, "recall", "kind", kinds))
+    for name in ("english", "chinese", "japanese", "thai", "arabic", "greek", "russian"):
+        title = name.capitalize()
+        lines.append(_copies_line(rows, methods, title, "recall", "language", (name,)))
+    lines.append(f"| **called copies** | |{' |' * len(methods)}")
+    for name, kinds in DECOYS.items():
+        lines.append(_copies_line(rows, methods, name, "called copies", "kind", kinds))
+    lines.append(
+        _copies_line(rows, methods, "**variants right**", "variants right", "kind", ("all",))
+    )
+    return "\n".join(lines)
+
+
+def _copies_line(
+    rows: Iterable[Row],
+    methods: Iterable[str],
+    name: str,
+    measure: str,
+    column: str,
+    values: Iterable[str],
+) -> str:
+    """Return a line of the table: the share of all entries of some kinds, or of a language."""
+    other = "language" if column == "kind" else "kind"
+    n, cells = 0, []
+    for method in methods:
+        group = [
+            row
+            for row in rows
+            if (row["method"], row["measure"], row[other]) == (method, measure, "all")
+            and row[column] in values
+        ]
+        n = sum(int(row["n"]) for row in group) or n
+        k = sum(int(row["k"]) for row in group)
+        cells.append(_percent(k / n) if group else "–")
+    return f"| {name} | {n} | {' | '.join(cells)} |"
+
+
 def _percent(share: str | float) -> str:
     return f"{100 * float(share):.1f}"
 

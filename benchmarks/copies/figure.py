@@ -34,9 +34,12 @@ GROUPS = {
     "template in 10": ("decoy", "template in 10"),
     "template in 30": ("decoy", "template in 30"),
     "template in 100": ("decoy", "template in 100"),
+    "instruction in 1": ("decoy", "instruction in 1"),
+    "instruction in 10": ("decoy", "instruction in 10"),
     "formula in 1": ("decoy", "formula in 1"),
     "formula in 30": ("decoy", "formula in 30"),
     "quotation in 1": ("decoy", "quotation in 1"),
+    "quotation in 5": ("decoy", "quotation in 5"),
     "quotation in 30": ("decoy", "quotation in 30"),
     "paraphrase": ("decoy", "paraphrase"),
     "same family": ("decoy", "same family"),
@@ -49,7 +52,7 @@ GROUPS = {
 def draw_figure(rows: Sequence[MeasureRow], path: Path) -> None:
     """Write the figure as SVG, the same for the same rows."""
     mpl.rcParams.update({"font.size": 9.5, "svg.hashsalt": "copies", "axes.linewidth": 0.7})
-    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 4.8), facecolor="white")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 5.2), facecolor="white")
     methods = [name for name in LOOKS if any(row.method == name for row in rows)]
     draw_recall(left, rows, methods)
     draw_false_alarms(right, rows, methods)
