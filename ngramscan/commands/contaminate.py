@@ -208,18 +208,18 @@ def contaminate(
             )
             return Result(plan, PlanRow, describe_copied_plan(chosen, plan))
         within = (answer_within or NEAR) if answer_field else None
-        search = _Search(entries, chosen, indexes, asking_options.seed, within)
+        search = _EntrySearch(entries, chosen, indexes, asking_options.seed, within)
         if clean_copy:
-            found = search.clean(clean_copy, asking_options, progress)
+            outcome = search.clean(clean_copy, asking_options, progress)
         elif chosen.weighs:
-            found = search.judge()
+            outcome = search.judge()
         else:
-            found = search.look(
+            outcome = search.look(
                 decides=stop_when_decided,
                 shows_contexts=contexts is not None,
                 shows_evidence=evidence is not None,
             )
-    result = found.result
+    result = outcome.result
     drawn_with = asking_options.seed if len(entries) < len(benchmark_entries.entries) else None
     answers = ANSWERS if answer_field else ()
     summed = make_shares(
@@ -227,9 +227,9 @@ def contaminate(
     )
     files: list[Any] = [
         (shares, summed, ShareRow),
-        (contexts, found.contexts, ContextRow),
+        (contexts, outcome.contexts, ContextRow),
         (evidence, result.evidence, EvidenceRow),
-        (clean_copy.removed if clean_copy else None, found.removed, RemovedRow),
+        (clean_copy.removed if clean_copy else None, outcome.removed, RemovedRow),
     ]
     compared = []
     if given_scores:
@@ -238,10 +238,10 @@ def contaminate(
         compared = make_effects(result.rows, given_scores, level, answers)
         files.append((effects, compared, EffectRow))
     notices += [*_describe_short(result.whole_entries), *_describe_forms(result.found_forms)]
-    notices += found.notices
+    notices += outcome.notices
     unknown = [(failure.error, failure.index) for failure in result.missing]
-    failures = [*describe_lost(unknown, "window"), *describe_lost(found.lost, "context")]
-    failures += found.failures
+    failures = [*describe_lost(unknown, "window"), *describe_lost(outcome.lost, "context")]
+    failures += outcome.failures
     is_screen = len(result.sizes) > 1 and not show_all
     show = tables.print_contaminate_screen if is_screen else tables.print_contaminate
     table = partial(show, result, summed, compared)
@@ -260,7 +260,7 @@ def contaminate(
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _SearchOutcome:
     """The rows of entries, and the texts that show them."""
 
     result: ContaminateResult
@@ -299,7 +299,7 @@ def _clean_copy(
 
 
 @dataclass(frozen=True, slots=True)
-class _Search:
+class _EntrySearch:
     """The entries that are looked for, and where."""
 
     entries: Sequence[Entry]
@@ -309,19 +309,21 @@ class _Search:
     within: int | None
     """Characters around an entry in which its answer is looked for; None: it is not."""
 
-    def judge(self) -> _Found:
+    def judge(self) -> _SearchOutcome:
         """Look for documents that have most of each entry."""
-        found = run_copied(self.entries, self.rule, self.indexes, self.seed, self.within)
-        return _Found(found.result, [], found.lost, [])
+        outcome = run_copied(self.entries, self.rule, self.indexes, self.seed, self.within)
+        return _SearchOutcome(outcome.result, [], outcome.lost, [])
 
-    def clean(self, copy: _CleanCopy, asking_options: AskingOptions, progress: Progress) -> _Found:
+    def clean(
+        self, copy: _CleanCopy, asking_options: AskingOptions, progress: Progress
+    ) -> _SearchOutcome:
         """Look for these documents, write the corpus without them, and look for others in it."""
         index = _only_corpus(self.indexes, asking_options)
         index.refuse_unwritable(copy.folder, copy.is_cut)
-        found = run_copied(
+        outcome = run_copied(
             self.entries, self.rule, self.indexes, self.seed, self.within, MOST_DOCUMENTS
         )
-        removed = write_clean_corpus(found.weighed[0], index, self.rule, copy.folder, copy.is_cut)
+        removed = write_clean_corpus(outcome.weighed[0], index, self.rule, copy.folder, copy.is_cut)
         spec = SCAN.spec_of(str(copy.folder))
         n_records = len(removed)
         notices: list[Text] = [f"{copy.folder}: written without {counted(n_records, 'document')}"]
@@ -329,15 +331,15 @@ class _Search:
             cut_passages = f"written without passages of {counted(n_records, 'document')}"
             notices = [f"{copy.folder}: {cut_passages}"]
         with open_indexes([spec], asking_options, progress) as written:
-            left = run_copied(self.entries, self.rule, written, self.seed)
-        copies = [row.id for row in left.result.rows if row.verdict == COPIED]
+            judged_again = run_copied(self.entries, self.rule, written, self.seed)
+        copies = [row.id for row in judged_again.result.rows if row.verdict == COPIED]
         failures = []
         if copies:
             many = f"{counted(len(copies), 'entry', 'entries')} still copied, the first {copies[0]}"
             failures = [f"{copy.folder}: {many}; give this folder as the corpus to clean it again"]
-        return _Found(found.result, [], found.lost, notices, removed, failures)
+        return _SearchOutcome(outcome.result, [], outcome.lost, notices, removed, failures)
 
-    def look(self, *, decides: bool, shows_contexts: bool, shows_evidence: bool) -> _Found:
+    def look(self, *, decides: bool, shows_contexts: bool, shows_evidence: bool) -> _SearchOutcome:
         """Look for the windows of a published rule, and say which of what it finds is common."""
         by_windows = self.within is not None and not self.rule.normalization
         if shows_contexts or by_windows:
@@ -365,7 +367,7 @@ class _Search:
             if is_asked:
                 raise
             notices.append(f"{error}; so what is shared, not copied, is not told apart")
-        return _Found(result, contexts, lost, notices)
+        return _SearchOutcome(result, contexts, lost, notices)
 
 
 def _only_corpus(indexes: Sequence[Index], options: AskingOptions) -> WritesCorpora:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -176,6 +176,15 @@ def _starts_without_space(text: str) -> Iterator[int]:
         if is_unspaced or follows_unspaced:
             yield start
         unspaced_stop = stop if is_unspaced else None
+
+
+def count_unspaced(words: Sequence[str]) -> int:
+    """Count the words that are characters of scripts without spaces.
+
+    >>> count_unspaced(["数", "data", "え"])
+    2
+    """
+    return sum(_UNSPACED.match(word) is not None for word in words)
 
 
 # Not 5 in 15, 5.2 or 1,500.

@@ -65,8 +65,8 @@ def judge_entry(question: EntryQuestion, indexes: Mapping[str, Index]) -> Iterat
 def _fill(answer: EntryAnswer, question: EntryQuestion, index: Index) -> None:
     entry = Entry("", question.text)
     try:
-        found = run_copied([entry], make_rule(COPIED), [index], _SEED)
-        result, lost = found.result, found.lost
+        judged = run_copied([entry], make_rule(COPIED), [index], _SEED)
+        result, lost = judged.result, judged.lost
     except NgramscanError as error:
         answer.problems.append(str(error))
         return

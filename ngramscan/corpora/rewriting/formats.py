@@ -21,14 +21,15 @@ from ngramscan.messages import OptionUse
 from ngramscan.reading.compressions import HEAD_BYTES, compression_of
 from ngramscan.reading.streams import Chunks
 
-_Report = Callable[[int], None]
+ReportBytes = Callable[[int], None]
+"""Takes note of bytes of a corpus that were read."""
 
 
 @dataclass(frozen=True)
 class Rewriter:
     """How files of one format are written without some records or passages."""
 
-    write: Callable[[CorpusFile, BinaryIO, Removals, ReadOptions, _Report], None]
+    write: Callable[[CorpusFile, BinaryIO, Removals, ReadOptions, ReportBytes], None]
     check: Callable[[CorpusFile, ReadOptions], None] = lambda _file, _read: None
     """Raises an InputError for a file of the format that can't be written again as it is."""
     has_one_document: bool = False
@@ -58,8 +59,8 @@ def _write_packed(
     file: CorpusFile,
     output: BinaryIO,
     removals: Removals,
-    read: ReadOptions,
-    report: _Report,
+    read_options: ReadOptions,
+    report: ReportBytes,
     *,
     change: _Change,
     has_members: bool = False,
@@ -71,7 +72,7 @@ def _write_packed(
     with open_file(file) as opened:
         compression = compression_of(file.path, opened.read(HEAD_BYTES))
     packer = compression.new_packer() if compression else None
-    for chunk, consumed in change(file, _contents(file), removals, read):
+    for chunk, consumed in change(file, _contents(file), removals, read_options):
         if packer is None or compression is None:
             output.write(chunk)
         elif not has_members:

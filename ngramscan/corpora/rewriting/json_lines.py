@@ -21,7 +21,7 @@ _LINE_ENDS = (b"\n", b"\r")
 
 
 def rewrite_jsonl(
-    file: CorpusFile, chunks: Chunks, removals: Removals, read: ReadOptions
+    file: CorpusFile, chunks: Chunks, removals: Removals, read_options: ReadOptions
 ) -> Chunks:
     """Yield the content of a file without some of its records or passages.
 
@@ -29,7 +29,7 @@ def rewrite_jsonl(
     mark. In a list, the comma and the white space before an item leave with it.
     """
     head, chunks = first_bytes(chunks, HEAD_BYTES)
-    records = _JsonRemovals(file.path, removals, read)
+    records = _JsonRemovals(file.path, removals, read_options)
     if begins_list(head.removeprefix(BYTE_ORDER_MARK)):
         yield from _without_items(chunks, records)
         return
@@ -42,11 +42,11 @@ def rewrite_jsonl(
 class _JsonRemovals:
     """The records of a file that are removed or cut."""
 
-    def __init__(self, path: str, removals: Removals, read: ReadOptions) -> None:
+    def __init__(self, path: str, removals: Removals, read_options: ReadOptions) -> None:
         self.path = path
         self.by_number = removals
-        self._records = JsonRecords(read)
-        self._field = parse_text_field(read.text_field)
+        self._records = JsonRecords(read_options)
+        self._field = parse_text_field(read_options.text_field)
 
     def rewritten(self, number: int, record: bytes, where: str) -> bytes:
         """Return what stays of a record; empty: nothing."""

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ngramscan.corpora.rewriting.placed_texts import PlacedText, places_of
+from ngramscan.corpora.rewriting.placed_texts import LocatedText, places_of
 from ngramscan.corpora.rewriting.removals import remaining
 from ngramscan.corpora.text_fields import TextField
 
@@ -21,7 +21,7 @@ _CHARACTER = re.compile(
 """One character of a string, as JSON writes it."""
 
 
-class _Value(NamedTuple):
+class _TextValue(NamedTuple):
     """A value, and where it is written."""
 
     value: Any
@@ -82,12 +82,12 @@ def _after_white_space(written: str, position: int) -> int:
     return match.end()
 
 
-def _value_at(written: str, position: int) -> _Value:
+def _value_at(written: str, position: int) -> _TextValue:
     value, stop = _DECODER.raw_decode(written, position)
-    return _Value(value, position, stop)
+    return _TextValue(value, position, stop)
 
 
-def _members(written: str, start: int) -> Iterator[tuple[str, _Value]]:
+def _members(written: str, start: int) -> Iterator[tuple[str, _TextValue]]:
     """Yield the keys and values of the object that begins at `start`, in order."""
     position = _after_white_space(written, start + 1)
     while written[position] != "}":
@@ -98,7 +98,7 @@ def _members(written: str, start: int) -> Iterator[tuple[str, _Value]]:
         position = _after_comma(written, member.stop)
 
 
-def _items(written: str, start: int) -> Iterator[_Value]:
+def _items(written: str, start: int) -> Iterator[_TextValue]:
     """Yield the items of the list that begins at `start`, in order."""
     position = _after_white_space(written, start + 1)
     while written[position] != "]":
@@ -114,13 +114,13 @@ def _after_comma(written: str, position: int) -> int:
     return position
 
 
-def _with_places(written: str, found: _Value) -> Any:
+def _with_places(written: str, located: _TextValue) -> Any:
     """Return a value in which each string has the place of its quotation marks."""
-    if isinstance(found.value, str):
-        return PlacedText.at(found.value, found.start, found.stop)
-    if isinstance(found.value, dict):
-        members = _members(written, found.start)
+    if isinstance(located.value, str):
+        return LocatedText.at(located.value, located.start, located.stop)
+    if isinstance(located.value, dict):
+        members = _members(written, located.start)
         return {key: _with_places(written, member) for key, member in members}
-    if isinstance(found.value, list):
-        return [_with_places(written, item) for item in _items(written, found.start)]
-    return found.value
+    if isinstance(located.value, list):
+        return [_with_places(written, item) for item in _items(written, located.start)]
+    return located.value

@@ -37,7 +37,7 @@ def rewrite_parquet(
     file: CorpusFile,
     output: BinaryIO,
     removals: Removals,
-    read: ReadOptions,
+    read_options: ReadOptions,
     report: Callable[[int], None],
 ) -> None:
     """Write a file without some of its rows or passages, a row group for each one.
@@ -50,7 +50,7 @@ def rewrite_parquet(
     import pyarrow.parquet as pq
 
     with open_parquet(file) as (parquet, sizes):
-        rows = RowRemovals(parquet.schema_arrow, file.path, removals, read.text_field)
+        rows = RowRemovals(parquet.schema_arrow, file.path, removals, read_options.text_field)
         refuse_left_over(removals, parquet.metadata.num_rows, file.path, "row")
         options = _options_of(parquet, file.path)
         if any(removal.ranges for removal in removals.values()):
@@ -87,10 +87,10 @@ def _write_group(writer: pq.ParquetWriter, table: pa.Table, where: str) -> None:
         raise CorpusError(where, problem) from error
 
 
-def check_parquet(file: CorpusFile, read: ReadOptions) -> None:
+def check_parquet(file: CorpusFile, read_options: ReadOptions) -> None:
     """Raise a CorpusError if a file can't be written again with the same columns."""
     with open_parquet(file) as (parquet, _):
-        RowRemovals(parquet.schema_arrow, file.path, {}, read.text_field)
+        RowRemovals(parquet.schema_arrow, file.path, {}, read_options.text_field)
         _options_of(parquet, file.path)
 
 
@@ -147,7 +147,7 @@ def _choices(parquet: pq.ParquetFile) -> Iterator[dict[str, Any]]:
             yield {**choice, **dict.fromkeys(others, True)}
 
 
-class _Column(NamedTuple):
+class _ParquetColumn(NamedTuple):
     """A column as the schema of a file has it."""
 
     path: str
@@ -158,10 +158,10 @@ class _Column(NamedTuple):
     length: int
 
 
-def _columns_of(parquet: pq.ParquetFile) -> list[_Column]:
+def _columns_of(parquet: pq.ParquetFile) -> list[_ParquetColumn]:
     columns = [parquet.schema.column(number) for number in range(len(parquet.schema.names))]
     return [
-        _Column(
+        _ParquetColumn(
             path=column.path,
             physical_type=column.physical_type,
             logical_type=_logical_type_of(column),
@@ -178,7 +178,7 @@ def _logical_type_of(column: Any) -> str:
     return "None" if (column.physical_type, name) in _PLAIN_INTEGERS else name
 
 
-def _columns_written(schema: pa.Schema, options: dict[str, Any]) -> list[_Column]:
+def _columns_written(schema: pa.Schema, options: dict[str, Any]) -> list[_ParquetColumn]:
     """Return the columns of a file that a writer makes; those of another schema are others."""
     import pyarrow as pa
     import pyarrow.parquet as pq

@@ -16,7 +16,7 @@ FindRanges = Callable[[str], Sequence[tuple[int, int]]]
 def locate_passages(
     files: Sequence[CorpusFile],
     finders: Mapping[str, Mapping[int, FindRanges]],
-    read: ReadOptions,
+    read_options: ReadOptions,
     report: Callable[[int], None] = lambda _: None,
 ) -> dict[str, dict[int, Removal]]:
     """Read some documents, and return what is to be removed from each.
@@ -28,7 +28,7 @@ def locate_passages(
     finders : mapping of str to mapping of int to FindRanges
         A function that finds the passages of a text: by the `path` of the file, then by the number
         of the record in the whole file.
-    read : ReadOptions
+    read_options : ReadOptions
         How the corpus was read.
     report : callable
         It is called with the bytes that were read.
@@ -45,7 +45,7 @@ def locate_passages(
     if unknown:
         raise InputError(min(unknown), "not a file of the corpus")
     return {
-        path: _locate_in(file_at[path], by_record, read, report)
+        path: _locate_in(file_at[path], by_record, read_options, report)
         for path, by_record in finders.items()
     }
 
@@ -53,11 +53,11 @@ def locate_passages(
 def _locate_in(
     file: CorpusFile,
     finders: Mapping[int, FindRanges],
-    read: ReadOptions,
+    read_options: ReadOptions,
     report: Callable[[int], None],
 ) -> dict[int, Removal]:
     removals: dict[int, Removal] = {}
-    for batch in read_piece(Piece(file, size=file.size), read):
+    for batch in read_piece(Piece(file, size=file.size), read_options):
         for record, text in zip(batch.records, batch.texts, strict=True):
             if record in finders:
                 where = f"{file.path}:{record}"

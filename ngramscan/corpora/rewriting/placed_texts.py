@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 
-class PlacedText(str):
+class LocatedText(str):
     """A string and its place, which a `TextField` returns as it finds it."""
 
     place: tuple[int, int]
 
     @classmethod
-    def at(cls, text: str, start: int, stop: int) -> PlacedText:
+    def at(cls, text: str, start: int, stop: int) -> LocatedText:
         """Return a string with the place of what it was read from; the stop is exclusive."""
         placed = cls(text)
         placed.place = (start, stop)
@@ -21,17 +21,17 @@ class PlacedText(str):
 
 def places_of(texts: list[str]) -> list[tuple[int, int]]:
     """Return the places of strings, all of which have one."""
-    return [text.place for text in texts if isinstance(text, PlacedText)]
+    return [text.place for text in texts if isinstance(text, LocatedText)]
 
 
 def numbered(value: Any) -> Any:
     """Return a nested value whose strings have numbers as places, in their order."""
     count = 0
 
-    def place(text: str) -> PlacedText:
+    def place(text: str) -> LocatedText:
         nonlocal count
         count += 1
-        return PlacedText.at(text, count - 1, count)
+        return LocatedText.at(text, count - 1, count)
 
     return _with_texts(value, place)
 
@@ -40,7 +40,7 @@ def replaced(value: Any, new_texts: Mapping[int, str]) -> Any:
     """Return a numbered value as plain strings, some of them others, by number."""
 
     def replace(text: str) -> str:
-        assert isinstance(text, PlacedText)
+        assert isinstance(text, LocatedText)
         return new_texts.get(text.place[0], str(text))
 
     return _with_texts(value, replace)

@@ -19,7 +19,7 @@ _MARK = "\ufeff"
 
 
 def rewrite_table(
-    file: CorpusFile, chunks: Chunks, removals: Removals, read: ReadOptions, delimiter: str
+    file: CorpusFile, chunks: Chunks, removals: Removals, read_options: ReadOptions, delimiter: str
 ) -> Chunks:
     """Yield the content of a table without some of its rows or passages.
 
@@ -29,7 +29,7 @@ def rewrite_table(
     stream = ChunkStream(chunks)
     pieces: list[str] = []
     size = 0
-    table = _RewrittenTable(file.path, removals, read, delimiter)
+    table = _RewrittenTable(file.path, removals, read_options, delimiter)
     for written in table.rows(stream):
         pieces.append(written)
         size += len(written)
@@ -63,10 +63,12 @@ class _RecordedLines:
 class _RewrittenTable:
     """A table without some rows or passages."""
 
-    def __init__(self, path: str, removals: Removals, read: ReadOptions, delimiter: str) -> None:
+    def __init__(
+        self, path: str, removals: Removals, read_options: ReadOptions, delimiter: str
+    ) -> None:
         self._path = path
         self._removals = removals
-        self._read_options = read
+        self._read_options = read_options
         self._delimiter = delimiter
 
     def rows(self, stream: ChunkStream) -> Iterator[str]:

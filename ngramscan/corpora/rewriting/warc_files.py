@@ -44,7 +44,7 @@ def rewrite_warc(
         raise CorpusError(file.path, problem + cure)
 
 
-class _Record(NamedTuple):
+class _WarcRecord(NamedTuple):
     """A record with its header and its end."""
 
     content: bytes
@@ -59,7 +59,7 @@ class _Records:
         self._remainder = b""
         self._n_records = 0
 
-    def complete(self, chunk: bytes) -> Iterator[_Record]:
+    def complete(self, chunk: bytes) -> Iterator[_WarcRecord]:
         """Yield the records that are complete with some more content."""
         content, position = self._remainder + chunk, 0
         while (record := self._record_at(content, position)) is not None:
@@ -73,7 +73,7 @@ class _Records:
         if self._remainder:
             raise self._error("the file is truncated")
 
-    def _record_at(self, content: bytes, start: int) -> _Record | None:
+    def _record_at(self, content: bytes, start: int) -> _WarcRecord | None:
         """Return the record that begins at a place; None: its end is not there yet."""
         header_stop = content.find(_END, start)
         if header_stop < 0:
@@ -88,7 +88,7 @@ class _Records:
             return None
         if content[end:stop] != _END:
             raise self._error("it does not end as a record does")
-        return _Record(content[start:stop], _TEXT.search(header) is not None)
+        return _WarcRecord(content[start:stop], _TEXT.search(header) is not None)
 
     def _error(self, problem: str) -> CorpusError:
         where = f"{self._path}: record {self._n_records + 1} of all kinds"

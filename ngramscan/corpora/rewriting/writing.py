@@ -7,7 +7,7 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -17,14 +17,18 @@ from ngramscan.corpora.base import CorpusFile, ReadOptions
 from ngramscan.corpora.files import identified, matches_glob, refuse_changed
 from ngramscan.corpora.formats import BY_NAME
 from ngramscan.corpora.rewriting.clean_folder import CleanFolder, open_clean_folder
-from ngramscan.corpora.rewriting.formats import Rewriter, refuse_streams, rewriter_of
+from ngramscan.corpora.rewriting.formats import (
+    ReportBytes,
+    Rewriter,
+    refuse_streams,
+    rewriter_of,
+)
 from ngramscan.corpora.rewriting.removals import Removals
 from ngramscan.corpora.streams import open_file
 from ngramscan.errors import CorpusError, InputError, reason_of
 from ngramscan.remote.stores import is_remote
 
 _BLOCK_BYTES = 1 << 20
-_Report = Callable[[int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +47,8 @@ def write_without(
     corpus: Corpus,
     folder: Path,
     removals: Mapping[str, Removals],
-    read: ReadOptions,
-    report: _Report = lambda _: None,
+    read_options: ReadOptions,
+    report: ReportBytes = lambda _: None,
 ) -> list[WrittenFile]:
     """Write a copy of a corpus without some records or passages of texts.
 
@@ -62,7 +66,7 @@ def write_without(
         A new or empty folder, or one with an unfinished or finished run of the same job.
     removals : mapping of str to Removals
         By the `path` of the file, then by the number of the record in the whole file.
-    read : ReadOptions
+    read_options : ReadOptions
         How the corpus was read.
     report : callable
         It is called with the bytes of the corpus that were read, or that needn't be read again.
@@ -89,9 +93,9 @@ def write_without(
     for file in corpus.files:
         if file.path in planned:
             cuts = any(removal.ranges for removal in planned[file.path].values())
-            refuse_unwritable([file], read, cuts=cuts)
+            refuse_unwritable([file], read_options, cuts=cuts)
     tasks = [
-        _Task(file, name, planned.get(file.path, {}), read)
+        _Task(file, name, planned.get(file.path, {}), read_options)
         for file, name in zip(identified(corpus.files), names, strict=True)
     ]
     written_names = {task.name for task in tasks if not task.is_left_out}
@@ -99,7 +103,9 @@ def write_without(
         return [_write(task, target, report) for task in tasks]
 
 
-def refuse_unwritable(files: Iterable[CorpusFile], read: ReadOptions, cuts: bool = False) -> None:
+def refuse_unwritable(
+    files: Iterable[CorpusFile], read_options: ReadOptions, cuts: bool = False
+) -> None:
     """Raise an InputError for the first file that can't be copied without some records.
 
     If passages are cut, the error may also be about these. Only the schemas of Parquet are read.
@@ -110,7 +116,7 @@ def refuse_unwritable(files: Iterable[CorpusFile], read: ReadOptions, cuts: bool
             title = BY_NAME[file.format].title
             problem = f"passages of {title} can't be cut, as a record says its length and digest"
             raise InputError(file.path, f"{problem}; remove whole documents")
-        rewriter.check(file, read)
+        rewriter.check(file, read_options)
 
 
 def refuse_overlap(corpus: Corpus, folder: Path) -> None:
@@ -163,7 +169,7 @@ class _Task:
     file: CorpusFile
     name: str
     removals: Removals
-    read: ReadOptions
+    read_options: ReadOptions
 
     @property
     def rewriter(self) -> Rewriter | None:
@@ -191,11 +197,11 @@ def _digest(tasks: Sequence[_Task]) -> str:
         file = task.file
         removals = [(number, removal.ranges) for number, removal in sorted(task.removals.items())]
         marks = (task.name, file.path, file.format, file.size, file.stamp)
-        digest.update(json.dumps([marks, removals, task.read.content]).encode() + b"\n")
+        digest.update(json.dumps([marks, removals, task.read_options.content]).encode() + b"\n")
     return digest.hexdigest()
 
 
-def _write(task: _Task, target: CleanFolder, report: _Report) -> WrittenFile:
+def _write(task: _Task, target: CleanFolder, report: ReportBytes) -> WrittenFile:
     file = task.file
     refuse_changed(file)
     if task.is_left_out:
@@ -213,7 +219,7 @@ def _write(task: _Task, target: CleanFolder, report: _Report) -> WrittenFile:
     return WrittenFile(file, task.name, task.change, size)
 
 
-def _fill(task: _Task, part: Path, report: _Report) -> None:
+def _fill(task: _Task, part: Path, report: ReportBytes) -> None:
     """Write the content of a copy."""
     file = task.file
     with part.open("wb") as output:
@@ -222,7 +228,7 @@ def _fill(task: _Task, part: Path, report: _Report) -> None:
                 output.write(block)
                 report(len(block))
         else:
-            task.rewriter.write(file, output, task.removals, task.read, report)
+            task.rewriter.write(file, output, task.removals, task.read_options, report)
     if not is_remote(file.path):
         (shutil.copymode if task.removals else shutil.copystat)(file.path, part)
 

@@ -356,13 +356,13 @@ class ScanIndex(ReadsDocuments, ShowsExcerpts, CountsBySource, FindsPassages, Wr
         """Write the files of the corpus without some documents or passages; see `rewriting`."""
         from ngramscan.corpora.rewriting import locate_passages, write_without
 
-        corpus, read = self._corpus, self._options.read
+        corpus, read_options = self._corpus, self._options.read
         report = partial(self._progress.advance, unit="bytes")
         changed = {path for path, of_file in finders.items() if of_file}
         sizes = {file.path: file.size or 0 for file in corpus.files}
         self._progress.expect(sum(sizes.values()) + sum(map(sizes.__getitem__, changed)), "bytes")
-        removals = locate_passages(corpus.files, finders, read, report)
-        write_without(corpus, folder, removals, read, report)
+        removals = locate_passages(corpus.files, finders, read_options, report)
+        write_without(corpus, folder, removals, read_options, report)
         return removals
 
     def find(self, queries: Sequence[str]) -> Iterator[Occurrences]:

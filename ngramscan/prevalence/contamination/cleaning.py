@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from ngramscan.corpora.rewriting.passages import FindRanges
 from ngramscan.indexes.base import Passage, WritesCorpora
 from ngramscan.matching.placed_words import placed_words
 from ngramscan.matching.word_windows import windows_of_words
 from ngramscan.prevalence.contamination.copied_entries import WeighedEntries, source_of
 from ngramscan.prevalence.contamination.copies import (
-    Match,
+    CopyMatch,
     WeighedEntry,
     judge,
     match_passage,
@@ -55,7 +54,7 @@ def write_clean_corpus(
         Cut the copies out of the documents, instead of leaving these out.
     """
     copies = documents_with_copies(weighed)
-    finders: dict[str, dict[int, FindRanges]] = defaultdict(dict)
+    finders: dict[str, dict[int, Callable[[str], list[tuple[int, int]]]]] = defaultdict(dict)
     for copy in copies:
         ids = [other.id for other in copies if other.place == copy.place] if is_cut else []
         entries = [weighed.entries[id_] for id_ in ids]
@@ -75,9 +74,11 @@ def documents_with_copies(weighed: WeighedEntries) -> list[FoundCopy]:
     while True:
         new = defaultdict[str, list[FoundCopy]](list)
         for id_, entry in weighed.entries.items():
-            left = [each for each in weighed.passages[id_] if each.document not in removed]
+            other_passages = [
+                each for each in weighed.passages[id_] if each.document not in removed
+            ]
             gone = [each for each in weighed.passages[id_] if each.document in removed]
-            for match in judge(without(entry, gone), left).matches:
+            for match in judge(without(entry, gone), other_passages).matches:
                 if match.verdict == "copied":
                     fields = json.loads(match.passage.metadata)
                     place = DocumentPlace(fields["path"], fields["record"])
@@ -109,16 +110,17 @@ def ranges_of_copies(text: str, entries: Sequence[WeighedEntry]) -> list[tuple[i
     """
     ranges = list[tuple[int, int]]()
     for entry in entries:
-        left = text
-        while (match := _copy_in(left, entry)) is not None:
+        remaining_text = text
+        while (match := _copy_in(remaining_text, entry)) is not None:
             start, stop = match.start_character, match.stop_character
             ranges.append((start, stop))
             # A blank of the same length keeps the places of what comes after it.
-            left = left[:start] + " " * (stop - start) + left[stop:]
+            blank = " " * (stop - start)
+            remaining_text = remaining_text[:start] + blank + remaining_text[stop:]
     return joined_ranges(ranges)
 
 
-def _copy_in(text: str, entry: WeighedEntry) -> Match | None:
+def _copy_in(text: str, entry: WeighedEntry) -> CopyMatch | None:
     match = match_passage(entry, Passage(0, "", text, ""))
     return match if match is not None and match.verdict == "copied" else None
 

@@ -12,7 +12,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import FindsPassages, FoundPassages, Index, Passage, SoughtTexts
 from ngramscan.matching.folding import folded
 from ngramscan.matching.placed_words import PlacedWords, placed_words
-from ngramscan.matching.word_windows import windows_of_words
+from ngramscan.matching.word_windows import longest_passage, windows_of_words
 from ngramscan.prevalence.contamination.answers import AnswerNearness, count_whole_words
 from ngramscan.prevalence.contamination.contaminate import (
     Answers,
@@ -22,9 +22,10 @@ from ngramscan.prevalence.contamination.contaminate import (
     make_entry_row,
 )
 from ngramscan.prevalence.contamination.copies import (
+    CopyMatch,
     Judgement,
-    Match,
     WeighedEntry,
+    area_of,
     covered_words,
     judge,
     places_of_words,
@@ -54,7 +55,10 @@ _NOTES: dict[str | None, str] = {
     "clean": "shared: what was found is common text (rule copied)",
     "variant": "variant: a document has it with other numbers (rule copied)",
 }
-"""What the rows of published rules say of entries that were not copied."""
+"""Notes of published rules on entries that were not copied."""
+_CHARACTERS_OF_WORD = 8
+_BESIDE = 2000
+"""Characters beside a span, at most, that may belong to a copy."""
 CONTEXT = 200
 """Characters of a document on each side of what it shares with an entry."""
 
@@ -121,17 +125,17 @@ def weigh_entries(
         ],
         width=rule.width,
         least_share=LEAST_SHARE,
-        context=context,
+        context=context + _characters_beside(placed),
         most=most,
     )
-    found = _passages_in(sought, index, seed)
+    found_passages = _passages_in(sought, index, seed)
     size = index.size()
     bytes_or_tokens = float(size.bytes or size.tokens or _UNKNOWN_SIZE)
     passages: dict[str, list[Passage]] = {entry.id: [] for entry in entries}
-    for passage in found.passages:
+    for passage in found_passages.passages:
         passages[entries[passage.text_number].id].append(passage)
     answers = Answers(index.name, "could not be counted")
-    for of_entry_windows, occurrences in zip(windows, found.occurrences, strict=True):
+    for of_entry_windows, occurrences in zip(windows, found_passages.occurrences, strict=True):
         answers.occurrences.update(
             (window.query, count)
             for window, count in zip(of_entry_windows, occurrences, strict=True)
@@ -141,13 +145,21 @@ def weigh_entries(
         index.name,
         entries={
             entry.id: WeighedEntry(entry.text, of_entry, rule.width, occurrences, bytes_or_tokens)
-            for entry, of_entry, occurrences in zip(entries, placed, found.occurrences, strict=True)
+            for entry, of_entry, occurrences in zip(
+                entries, placed, found_passages.occurrences, strict=True
+            )
         },
         passages=passages,
         answers=answers,
         is_sample=size.documents_estimate is not None,
-        errors=found.errors,
+        errors=found_passages.errors,
     )
+
+
+def _characters_beside(entries: Sequence[PlacedWords]) -> int:
+    """Return how many characters beside a span may belong to the copy of the longest entry."""
+    words = longest_passage(max((len(entry.words) for entry in entries), default=0))
+    return min(_BESIDE, _CHARACTERS_OF_WORD * words)
 
 
 def _passages_in(sought: SoughtTexts, index: Index, seed: int) -> FoundPassages:
@@ -166,7 +178,7 @@ class CopiedResult:
 
     @property
     def lost(self) -> list[tuple[NgramscanError, str]]:
-        """What failed, and in which index."""
+        """Failures, each with the index."""
         return [(error, of_index.index) for of_index in self.weighed for error in of_index.errors]
 
 
@@ -181,7 +193,7 @@ def run_copied(
     """Tell which entries were copied into each index, and into any.
 
     `within`: see `rows_of_weighed`; `most`: see `weigh_entries`. An InputError says that an index
-    can't be asked in this way.
+    can't be queried in this way.
     """
     context = CONTEXT if within is None else max(CONTEXT, within)
     weighed = [weigh_entries(entries, rule, index, seed, context, most) for index in indexes]
@@ -283,7 +295,7 @@ def rows_of_weighed(
     return rows, evidence
 
 
-def _fields_of(entry: Entry, match: Match | None) -> dict[str, Any]:
+def _fields_of(entry: Entry, match: CopyMatch | None) -> dict[str, Any]:
     """Return the columns of a row about the best document."""
     if match is None:
         return {}
@@ -302,7 +314,7 @@ def source_of(passage: Passage) -> str | None:
     return source_value(fields, "source") or source_value(fields, "url")
 
 
-def _changed(placed: PlacedWords, match: Match) -> str | None:
+def _changed(placed: PlacedWords, match: CopyMatch) -> str | None:
     if match.verdict != "variant":
         return None
     changed = [f"{placed.words[at]} → {match.words[to]}" for at, to in match.changed]
@@ -321,22 +333,13 @@ def _answer_near(entry: Entry, judgement: Judgement, within: int) -> tuple[Answe
     return "not near", len(deciding)
 
 
-def _evidence(entry: Entry, row: EntryRow, rule: Rule, match: Match) -> EvidenceRow:
+def _evidence(entry: Entry, row: EntryRow, rule: Rule, match: CopyMatch) -> EvidenceRow:
     """Return an entry beside a document."""
     placed = placed_words(entry.text)
     windows = windows_of_words(placed.words, rule.width)
-    size = len(windows[0])
     first, stop = match.first, match.stop
-    in_passage = windows_of_words(match.words[first:stop], size)
-    places = {
-        name: _ranges(of_words, covered_words(of_windows, shown), offset)
-        for name, of_words, of_windows, shown, offset in (
-            ("shared_in_text", placed, windows, match.windows, 0),
-            ("rare_in_text", placed, windows, match.rare, 0),
-            ("shared_in_passage", match.placed, in_passage, match.windows, first),
-            ("rare_in_passage", match.placed, in_passage, match.rare, first),
-        )
-    }
+    in_span = windows_of_words(match.words[first:stop], len(windows[0]))
+    cut = _shown_part(match, len(placed.words))
     changed = match.changed if row.verdict == "variant" else ()
     assert row.verdict is not None
     return EvidenceRow(
@@ -349,25 +352,48 @@ def _evidence(entry: Entry, row: EntryRow, rule: Rule, match: Match) -> Evidence
         document=match.passage.document,
         source=row.source,
         text=entry.text,
-        passage=match.passage.text,
+        passage=match.passage.text[cut],
+        shared_in_text=_ranges(placed, covered_words(windows, match.windows)),
+        rare_in_text=_ranges(placed, covered_words(windows, match.rare)),
+        shared_in_passage=_ranges(
+            match.placed, _moved(covered_words(in_span, match.windows), first), cut
+        ),
+        rare_in_passage=_ranges(
+            match.placed, _moved(covered_words(in_span, match.rare), first), cut
+        ),
         changed=row.changed,
         answer=row.answer,
-        changed_in_text=_ranges(placed, (word for word, _ in changed), 0),
-        changed_in_passage=_ranges(match.placed, (word for _, word in changed), 0),
-        **places,
+        changed_in_text=_ranges(placed, {word for word, _ in changed}),
+        changed_in_passage=_ranges(match.placed, {word for _, word in changed}, cut),
     )
 
 
-def _ranges(placed: PlacedWords, words: Iterable[int], first: int) -> str:
-    ranges = places_of_words(placed, {first + word for word in words})
+def _shown_part(match: CopyMatch, n_words: int) -> slice:
+    """Return the part of a passage that belongs to a copy, with its context."""
+    first, stop = area_of((match.first, match.stop), n_words, len(match.words))
+    start = max(0, match.placed.starts[first] - CONTEXT)
+    return slice(start, match.placed.stops[stop - 1] + CONTEXT)
+
+
+def _moved(words: Iterable[int], first: int) -> set[int]:
+    return {first + word for word in words}
+
+
+def _ranges(placed: PlacedWords, words: set[int], cut: slice = slice(0, None)) -> str:
+    """Return the ranges of characters that words cover in a part of their text."""
+    ranges = [
+        (start - cut.start, stop - cut.start)
+        for start, stop in places_of_words(placed, words)
+        if start >= cut.start and (cut.stop is None or stop <= cut.stop)
+    ]
     return write_places(ranges)
 
 
 def _union(rows: Sequence[EntryRow]) -> EntryRow:
     """Return an entry in any of some indexes: its worst verdict, where one is known for all."""
     verdicts = [row.verdict for row in rows]
-    known = [verdict for verdict in verdicts if verdict is not None]
-    worst = max(known, key=COPY_CLASSES.index, default=None)
+    known_verdicts = [verdict for verdict in verdicts if verdict is not None]
+    worst = max(known_verdicts, key=COPY_CLASSES.index, default=None)
     verdict = worst if worst == COPIED or None not in verdicts else None
     best = max(rows, key=lambda row: (row.verdict == verdict, row.score or 0, row.covered or 0))
     answers = {row.answer for row in rows if row.verdict == verdict and row.answer}

@@ -1,6 +1,6 @@
 """Entries and passages of documents → copied, a variant, shared or clean, by the rule `copied`.
 
-An index knows how often each window of an entry occurs in the whole corpus. Windows that are rare
+Indexes count how often each window of an entry occurs in the whole corpus. Windows that are rare
 there tell copies from common text: a document that was copied from has most of them, and a
 template, a formula or a quotation has none. A window weighs the logarithm of its rarity, as words
 do in inverse document frequencies (Spärck Jones 1972, doi:10.1108/eb026526).
@@ -18,6 +18,7 @@ from ngramscan.indexes.base import Passage
 from ngramscan.matching.normalization import normalized
 from ngramscan.matching.placed_words import PlacedWords, placed_words
 from ngramscan.matching.word_windows import longest_passage, windows_of_words
+from ngramscan.matching.words import count_unspaced
 from ngramscan.prevalence.contamination.numbers import changed_numbers, is_number, masked
 from ngramscan.prevalence.contamination.rules import COPY_CLASSES, EntryClass
 from ngramscan.prevalence.contamination.thresholds import (
@@ -38,11 +39,13 @@ from ngramscan.stopping import current_work
 
 _PAIR = 2
 """Words of the shortest parts that cover words."""
+_CHARACTERS = 3
+"""The same where words are characters of a script without spaces, of which two say less."""
 
 _UNSEEN = 0.5
 """The number of occurrences by which a window weighs that does not occur."""
 
-_Window = tuple[str, ...]
+_WordWindow = tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -53,12 +56,12 @@ class WeighedEntry:
     placed: PlacedWords
     width: int
     occurrences: Sequence[int | None]
-    """Of each window, in the order of the text; None: not known."""
+    """The count of each window, in the order of the text; None: not known."""
     size: float
     """Bytes of text of the index, or tokens."""
 
     @cached_property
-    def windows(self) -> list[_Window]:
+    def windows(self) -> list[_WordWindow]:
         """The windows, in the order of the text; a text that is shorter than one is one window."""
         return windows_of_words(self.placed.words, self.width)
 
@@ -68,17 +71,17 @@ class WeighedEntry:
         return any(map(is_number, self.placed.words))
 
     @cached_property
-    def masked_windows(self) -> list[_Window]:
+    def masked_windows(self) -> list[_WordWindow]:
         """The windows with the same sign for each number."""
         return windows_of_words(masked(self.placed.words), self.width)
 
     @cached_property
-    def counts(self) -> Mapping[_Window, int | None]:
+    def counts(self) -> Mapping[_WordWindow, int | None]:
         """The occurrences of each different window."""
         return dict(zip(self.windows, self.occurrences, strict=True))
 
     @cached_property
-    def rare(self) -> frozenset[_Window]:
+    def rare(self) -> frozenset[_WordWindow]:
         """The windows that occur rarely, or not at all."""
         return frozenset(
             window for window, count in self.counts.items() if count is not None and count <= RARE
@@ -89,7 +92,7 @@ class WeighedEntry:
         """Whether the occurrences of all windows are known."""
         return None not in self.occurrences
 
-    def weight(self, windows: Iterator[_Window] | frozenset[_Window]) -> float:
+    def weight(self, windows: Iterator[_WordWindow] | frozenset[_WordWindow]) -> float:
         """Return how much some windows weigh together, in bits."""
         counts = (self.counts[window] for window in windows)
         # Exact, so that the order of a set does not matter.
@@ -99,7 +102,7 @@ class WeighedEntry:
 
 
 @dataclass(frozen=True)
-class Match:
+class CopyMatch:
     """The best span of a passage for an entry."""
 
     passage: Passage
@@ -109,12 +112,12 @@ class Match:
     """The first word of the span."""
     stop: int
     """Behind the last word."""
-    windows: frozenset[_Window]
+    windows: frozenset[_WordWindow]
     """The windows of the entry that are in the span."""
-    rare: frozenset[_Window]
+    rare: frozenset[_WordWindow]
     """Those of them that are rare in the index."""
     covered: float
-    """Share of the words of the entry that stand in it next to the same word."""
+    """Share of the words of the entry that it has next to the same word."""
     score: float
     """The weighed share of the rare windows that are in it."""
     verdict: EntryClass
@@ -127,7 +130,7 @@ class Match:
         return placed_words(self.passage.text)
 
     @cached_property
-    def filling(self) -> frozenset[_Window]:
+    def filling(self) -> frozenset[_WordWindow]:
         """The windows of the span that the entry does not have."""
         size = len(next(iter(self.windows)))
         in_span = windows_of_words(self.words[self.first : self.stop], size)
@@ -146,11 +149,11 @@ class Match:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What an entry is in one index, and the matches that say so."""
+    """The verdict on an entry in one index, and the matches that it rests on."""
 
     verdict: EntryClass | None
     """None: too many windows are unknown."""
-    matches: Sequence[Match]
+    matches: Sequence[CopyMatch]
     """The best one first."""
 
 
@@ -171,11 +174,13 @@ def judge(entry: WeighedEntry, passages: Sequence[Passage]) -> Judgement:
     return Judgement("clean" if entry.is_known else None, matches)
 
 
-def _rank(match: Match) -> tuple[int, float, float]:
+def _rank(match: CopyMatch) -> tuple[int, float, float]:
     return COPY_CLASSES.index(match.verdict), match.score, match.covered
 
 
-def _verdict_among(entry: WeighedEntry, match: Match, matches: Sequence[Match]) -> EntryClass:
+def _verdict_among(
+    entry: WeighedEntry, match: CopyMatch, matches: Sequence[CopyMatch]
+) -> EntryClass:
     """Return the verdict of a match; a template is shared, though few documents fill it."""
     if match.verdict != "copied" or entry.counts.keys() == match.windows:
         return match.verdict
@@ -185,7 +190,7 @@ def _verdict_among(entry: WeighedEntry, match: Match, matches: Sequence[Match]) 
     return "shared" if fills_template else "copied"
 
 
-def _are_of_one_template(entry: WeighedEntry, match: Match, other: Match) -> bool:
+def _are_of_one_template(entry: WeighedEntry, match: CopyMatch, other: CopyMatch) -> bool:
     """Tell whether two documents have the same parts of an entry, and differ in the others.
 
     Documents that were edited independently lack different parts, and a copy of an edited copy
@@ -205,9 +210,9 @@ def _are_of_one_template(entry: WeighedEntry, match: Match, other: Match) -> boo
 
 def _is_shared(entry: WeighedEntry) -> bool:
     """Tell whether the windows of an entry are common text, wherever they occur."""
-    found = frozenset(window for window, count in entry.counts.items() if count)
-    all_windows = frozenset(entry.counts)
-    if entry.is_known and found and entry.weight(found) >= FOUND_WEIGHT * entry.weight(all_windows):
+    occurring = frozenset(window for window, count in entry.counts.items() if count)
+    total = entry.weight(frozenset(entry.counts))
+    if entry.is_known and occurring and entry.weight(occurring) >= FOUND_WEIGHT * total:
         return True
     words = run = 0
     for count in entry.occurrences:
@@ -216,7 +221,7 @@ def _is_shared(entry: WeighedEntry) -> bool:
     return words >= SHARED_WORDS
 
 
-def match_passage(entry: WeighedEntry, passage: Passage) -> Match | None:
+def match_passage(entry: WeighedEntry, passage: Passage) -> CopyMatch | None:
     """Return the best span of a passage; None: it has too few windows of the entry."""
     current_work().check()
     passage_words = normalized(passage.text, "words").split()
@@ -238,7 +243,7 @@ def match_passage(entry: WeighedEntry, passage: Passage) -> Match | None:
     return _variant(entry, passage, passage_words, span, changed) if changed else match
 
 
-def best_span(windows: Sequence[_Window], passage: Sequence[str]) -> tuple[int, int] | None:
+def best_span(windows: Sequence[_WordWindow], passage: Sequence[str]) -> tuple[int, int] | None:
     """Return the span of a passage with the most different windows; None: it has too few.
 
     It has at most as many words as `longest_passage` says, and is the first with so many windows.
@@ -252,7 +257,7 @@ def best_span(windows: Sequence[_Window], passage: Sequence[str]) -> tuple[int, 
         for at in range(len(passage) - size + 1)
         if (window := tuple(passage[at : at + size])) in sought
     ]
-    inside, best, most, low = Counter[_Window](), None, 0, 0
+    inside, best, most, low = Counter[_WordWindow](), None, 0, 0
     for at, window in places:
         inside[window] += 1
         while at + size - places[low][0] > longest:
@@ -268,14 +273,14 @@ def best_span(windows: Sequence[_Window], passage: Sequence[str]) -> tuple[int, 
 
 def _match(
     entry: WeighedEntry, passage: Passage, words: Sequence[str], span: tuple[int, int]
-) -> Match:
+) -> CopyMatch:
     """Return the match of a span in which no number was changed."""
     windows = _windows_in(entry, words, span)
     covered = _covered_share(entry.placed.words, words, span)
     score = _score(entry, windows, entry.rare)
     verdict: EntryClass = "copied" if _is_copied(entry, windows, covered, score) else "shared"
     rare = windows & entry.rare
-    return Match(passage, words, *span, windows, rare, covered, score, verdict)
+    return CopyMatch(passage, words, *span, windows, rare, covered, score, verdict)
 
 
 def _variant(
@@ -284,7 +289,7 @@ def _variant(
     words: Sequence[str],
     span: tuple[int, int],
     changed: Sequence[tuple[int, int]],
-) -> Match:
+) -> CopyMatch:
     """Return the match of a span with other numbers; windows with these say nothing."""
     windows = _windows_in(entry, words, span)
     covered = _covered_share(masked(entry.placed.words), masked(words), span)
@@ -296,7 +301,7 @@ def _variant(
     score = _score(entry, windows & same, rare)
     # Of a template that many documents fill with numbers, nothing else is rare.
     is_copy = bool(windows & rare) and covered >= COVERED_VARIANT and score >= SCORE
-    return Match(
+    return CopyMatch(
         passage,
         words,
         *span,
@@ -311,7 +316,7 @@ def _variant(
 
 def _windows_in(
     entry: WeighedEntry, words: Sequence[str], span: tuple[int, int]
-) -> frozenset[_Window]:
+) -> frozenset[_WordWindow]:
     first, stop = span
     size = len(entry.windows[0])
     return frozenset(windows_of_words(words[first:stop], size)) & entry.counts.keys()
@@ -328,26 +333,29 @@ def area_of(span: tuple[int, int], n_words: int, n_passage: int) -> tuple[int, i
 
 
 def _covered_share(words: Sequence[str], passage: Sequence[str], span: tuple[int, int]) -> float:
-    """Return the share of words that stand around the span next to the same word as in the entry.
+    """Return the share of words that the span, or the text around it, has next to the same word.
 
     Pairs are found where edits or another order of options leave no window.
     """
     first, stop = area_of(span, len(words), len(passage))
-    pairs = frozenset(windows_of_words(passage[first:stop], _PAIR))
-    return len(covered_words(windows_of_words(words, _PAIR), pairs)) / len(words)
+    size = _PAIR if count_unspaced(words) < len(words) / 2 else _CHARACTERS
+    groups = frozenset(windows_of_words(passage[first:stop], size))
+    return len(covered_words(windows_of_words(words, size), groups)) / len(words)
 
 
-def covered_words(windows: Sequence[_Window], found: frozenset[_Window]) -> set[int]:
+def covered_words(windows: Sequence[_WordWindow], located: frozenset[_WordWindow]) -> set[int]:
     """Return the numbers of the words that are in a window that was found."""
     return {
         word
         for at, window in enumerate(windows)
-        if window in found
+        if window in located
         for word in range(at, at + len(window))
     }
 
 
-def _score(entry: WeighedEntry, windows: frozenset[_Window], rare: frozenset[_Window]) -> float:
+def _score(
+    entry: WeighedEntry, windows: frozenset[_WordWindow], rare: frozenset[_WordWindow]
+) -> float:
     """Return the share of the rare windows, weighed; of all windows, if none is rare."""
     counted = rare or frozenset(entry.counts)
     total = entry.weight(counted)
@@ -355,7 +363,7 @@ def _score(entry: WeighedEntry, windows: frozenset[_Window], rare: frozenset[_Wi
 
 
 def _is_copied(
-    entry: WeighedEntry, windows: frozenset[_Window], covered: float, score: float
+    entry: WeighedEntry, windows: frozenset[_WordWindow], covered: float, score: float
 ) -> bool:
     """Tell whether a span has so much of an entry that it was copied."""
     counts = [count for window in windows if (count := entry.counts[window]) is not None]

@@ -148,7 +148,7 @@ def _bytes_of_text(as_written: Sequence[str], width: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class _Lookup:
+class _WindowLookup:
     """A window to look at, as it is written or in another form."""
 
     query: str
@@ -207,7 +207,9 @@ class _TextSearch:
         self._seen: dict[str, list[_SeenText]] = {}
         """By document."""
 
-    def lookups(self, counts: Mapping[str, int], is_wanted: Callable[[int], bool]) -> list[_Lookup]:
+    def lookups(
+        self, counts: Mapping[str, int], is_wanted: Callable[[int], bool]
+    ) -> list[_WindowLookup]:
         """Return the windows whose number of occurrences is wanted, the least common first."""
         return _lookups(self._as_written, counts, is_wanted)
 
@@ -240,18 +242,18 @@ class _TextSearch:
             )
         self._seen.setdefault(window.document, []).append(seen)
 
-    def shows_all(self, lookup: _Lookup) -> bool:
+    def shows_all(self, lookup: _WindowLookup) -> bool:
         """Tell whether all occurrences of a window were seen, with room for a copy around them.
 
         Texts of one document may overlap, so only the one with the most occurrences counts.
         """
-        shown = sum(
+        n_shown = sum(
             max(self._n_shown(lookup, seen) for seen in of_document)
             for of_document in self._seen.values()
         )
-        return shown >= lookup.occurrences
+        return n_shown >= lookup.occurrences
 
-    def _n_shown(self, lookup: _Lookup, seen: _SeenText) -> int:
+    def _n_shown(self, lookup: _WindowLookup, seen: _SeenText) -> int:
         needle, text = lookup.query.encode(), seen.window.text
         if needle not in text:
             return 0
@@ -281,10 +283,10 @@ class _TextSearch:
 
 def _lookups(
     windows: Sequence[str], counts: Mapping[str, int], is_wanted: Callable[[int], bool]
-) -> list[_Lookup]:
+) -> list[_WindowLookup]:
     """Return the different windows whose number of occurrences is wanted, least common first."""
     lookups = [
-        _Lookup(window, counts[window])
+        _WindowLookup(window, counts[window])
         for window in dict.fromkeys(windows)
         if window in counts and is_wanted(counts[window])
     ]
@@ -349,7 +351,7 @@ class _Rounds:
 
     def _look(
         self,
-        lookups: Mapping[_TextSearch, Sequence[_Lookup]],
+        lookups: Mapping[_TextSearch, Sequence[_WindowLookup]],
         most: int,
         most_of_text: int,
         may_look: Callable[[_TextSearch], bool],
@@ -361,7 +363,7 @@ class _Rounds:
         waiting = {search: deque(of_search) for search, of_search in lookups.items()}
         least_left = {search: max(0, search.n_left - most_of_text) for search in lookups}
         while True:
-            chosen = dict[_TextSearch, _Lookup]()
+            chosen = dict[_TextSearch, _WindowLookup]()
             for search, queue in waiting.items():
                 while queue and search not in chosen and may_look(search):
                     if search.n_left <= least_left[search]:
@@ -384,7 +386,7 @@ class _Rounds:
             )
 
     def _places(
-        self, chosen: Mapping[_TextSearch, _Lookup], most: Mapping[_TextSearch, int]
+        self, chosen: Mapping[_TextSearch, _WindowLookup], most: Mapping[_TextSearch, int]
     ) -> dict[_TextSearch, list[Place]]:
         """Return occurrences of windows; without those of windows that could not be looked up."""
         queries = list(dict.fromkeys(lookup.query for lookup in chosen.values()))

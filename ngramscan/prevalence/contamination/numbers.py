@@ -36,8 +36,8 @@ def masked(words: Sequence[str]) -> list[str]:
 def changed_numbers(words: Sequence[str], passage: Sequence[str]) -> list[tuple[int, int]]:
     """Return which numbers of some words are others in a passage, as pairs of places.
 
-    The words are aligned with the passage as if all numbers were the same. A number that only
-    stands in another place, as in reordered options, has not changed.
+    The words are aligned with the passage as if all numbers were the same. A number that is
+    only in another place, as in reordered options, has not changed.
     """
     numbers = Counter(word for word in words if is_number(word))
     numbers_of_passage = Counter(word for word in passage if is_number(word))

@@ -25,7 +25,6 @@ EDITED = QUESTION.replace("in every row", "in each row").upper()
 OTHERS = [f"Page {number} is about the weather in the valley, and no more." for number in range(9)]
 TEXTS = [OTHERS[0], f"Old exam. {EDITED} Answer: 386.", *OTHERS[1:], QUESTION]
 CLEAN = [OTHERS[0], *OTHERS[1:]]
-CUT = [OTHERS[0], "OLD", *OTHERS[1:], ""]
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from ngramscan.indexes.base import Passage
 from ngramscan.matching.placed_words import placed_words
 from ngramscan.matching.word_windows import longest_passage, windows_of_words
 from ngramscan.prevalence.contamination.copies import (
-    Match,
+    CopyMatch,
     WeighedEntry,
     best_span,
     judge,
@@ -98,7 +98,7 @@ def test_a_span_is_no_longer_than_said() -> None:
 # Score and covered words, by brute force
 
 
-def brute_force(entry: WeighedEntry, match: Match) -> tuple[float, float]:
+def brute_force(entry: WeighedEntry, match: CopyMatch) -> tuple[float, float]:
     """Return the score and the covered share of a span, word by word."""
     words = list(entry.placed.words)
     span = " ".join(match.words[match.first : match.stop])
