@@ -68,7 +68,7 @@ class GivenScore:
         "difference",
         panel=("index",),
         label=("dataset", "model", "method", "score_rule"),
-        sides=("clean entries better", "dirty entries better"),
+        sides=("clean entries better", "contaminated entries better"),
     ),
     key=("n_clean", "accuracy_clean", "n_dirty", "accuracy_dirty", "p"),
 )
@@ -127,6 +127,8 @@ class EffectRow:
     answer: Label = ""
     """`near`, `not near`: of dirty entries (by the rule `copied`, of copied ones) only those whose
     answer is; the others count as without a verdict. Empty: all."""
+    rule: Label = ""
+    """The rule of contamination with all its choices."""
 
 
 def make_effects(
@@ -171,6 +173,7 @@ def make_effects(
                 contaminated=contaminated,
             ),
             answer=part[1],
+            rule=rows[0].rule,
         )
         for part, by_id in verdicts.items()
         for group, (rule, values) in groups.items()
