@@ -39,7 +39,9 @@ COMMANDS = {
     "count.csv": ("count", "mine.yaml", "--index", "scan:corpus.jsonl"),
     "docnorm.jsonl": ("docnorm", "mine.yaml", "--index", "scan:corpus.jsonl"),
     "contexts.json": ("contexts", "-e", "buys", "-n", "40", "--index", "scan:crawl.jsonl"),
-    "entries.parquet": ("contaminate", "exam.jsonl", "--index", "scan:crawl.jsonl"),
+    "entries.parquet": (
+        *("contaminate", "exam.jsonl", "--index", "scan:crawl.jsonl", "--rule", "mini"),
+    ),
     "presence.csv": ("blend", "outputs/example-formulas"),
     "comparisons.csv": ("compare", *SCORES, "--baseline", "cot"),
     "efficiency.csv": ("efficiency", *SCORES, "--usage", "usage.jsonl"),

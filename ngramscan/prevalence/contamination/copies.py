@@ -372,7 +372,8 @@ def _is_copied(
         return not is_one and windows == entry.counts.keys() == entry.rare
     if entry.rare & windows and covered >= COVERED and score >= SCORE:
         return True
-    return covered >= WHOLE and min(counts, default=0) <= EVERYWHERE
+    is_whole = len(windows) >= WHOLE * len(entry.counts)
+    return is_whole and min(counts, default=0) <= EVERYWHERE
 
 
 def places_of_words(placed: PlacedWords, words: set[int]) -> list[tuple[int, int]]:

@@ -19,7 +19,7 @@ SAME_GAPS = 0.5
 SAME_FILLING = 0.5
 """They have the same in its place if this share of the windows there is the same."""
 WHOLE = 0.95
-"""An entry of which a document has this share of words is copied, though it is in many."""
+"""An entry of which a document has this share of windows is copied, though it is in many."""
 EVERYWHERE = 1000
 """A whole entry of which each window occurs more often belongs to everyone."""
 SHORT = 8

@@ -233,7 +233,7 @@ def _thresholds_of_copies() -> Iterator[str]:
     covered, score, whole = f"{COVERED:.0%}", f"{SCORE:.0%}", f"{WHOLE:.0%}"
     yield (
         f"copied: one document has {covered} or more of the words and {score} or more of the rare"
-        f" windows, weighed by their rarity, or {whole} of the words (rare: up to"
+        f" windows, weighed by their rarity, or {whole} of the windows (rare: up to"
         f" {counted(RARE, 'occurrence')} in the corpus); variant: the same, but with other numbers;"
         " shared: only common text or a part of it occurs; clean: none of these"
     )

@@ -83,7 +83,7 @@ def test_notes_say_the_thresholds_in_words() -> None:
     text = " ".join(" ".join(shown(ROWS, 80)).split())
     assert (
         f"copied: one document has {COVERED:.0%} or more of the words and {SCORE:.0%} or more of "
-        f"the rare windows, weighed by their rarity, or {WHOLE:.0%} of the words (rare: up to "
+        f"the rare windows, weighed by their rarity, or {WHOLE:.0%} of the windows (rare: up to "
         f"{RARE} occurrences in the corpus); "
         "variant: the same, but with other numbers; shared: only common text or a part of it "
         "occurs; clean: none of these score: the share of the rare windows that the document has; "
