@@ -224,6 +224,42 @@ def _copies_line(
     return f"| {name} | {n} | {' | '.join(cells)} |"
 
 
+BENCHMARKS = {
+    "financemath": "FinanceMath",
+    "bbh-word-sorting": "BBH word sorting",
+    "imo-answerbench": "IMO-AnswerBench",
+    "imo-proofbench": "IMO-ProofBench",
+    "olympiadbench": "OlympiadBench",
+}
+CORPORA = {
+    "python": "sources",
+    "documentation": "documentation",
+    "others": "the other benchmarks",
+}
+
+
+def contamination() -> str:
+    """Return the entries in each class of `copied`, and the dirty ones of published rules."""
+    counts = {
+        (row["index"], row["benchmark"], row["rule"], row["verdict"]): int(row["n"])
+        for row in rows_of("contamination.csv")
+    }
+    classes = ("copied", "variant", "shared", "clean")
+    published = ("gpt3", "palm", "mini")
+    titles = [f"`copied`: {classes[0]}", *classes[1:], *(f"`{rule}`: dirty" for rule in published)]
+    lines = [
+        f"| looked for in | benchmark | entries | {' | '.join(titles)} |",
+        "|---|---|---:" + "|---:" * len(titles) + "|",
+    ]
+    for corpus, corpus_title in CORPORA.items():
+        for benchmark, title in BENCHMARKS.items():
+            numbers = [counts[corpus, benchmark, "copied", verdict] for verdict in classes]
+            dirty = [counts[corpus, benchmark, rule, "dirty"] for rule in published]
+            cells = [corpus_title, title, *map(str, (sum(numbers), *numbers, *dirty))]
+            lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def _percent(share: str | float) -> str:
     return f"{100 * float(share):.1f}"
 

@@ -45,6 +45,7 @@ NOT_RUN = {
 """Commands that do not run here, and why; their arguments are read all the same."""
 OF_OTHERS = {
     r"raw_(cot|pot)_outputs|validation\.json": "published by the authors of FinanceMath",
+    r"(entries|texts)\.jsonl": "made of benchmarks and of the texts of a machine",
 }
 """Files that pages take from elsewhere; small ones of their form are put in their place."""
 
@@ -65,12 +66,20 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def add_files_of_others(folder: Path) -> None:
-    """Write outputs of two methods and their problems, as the authors of FinanceMath publish."""
+    """Write outputs of two methods and their problems, as the authors of FinanceMath publish.
+
+    Entries of a benchmark, and a text that contains one, are written as well.
+    """
     write_financemath(folder)
     answer = {"question_id": "validation-8", "output": "```python\nanswer = 1\n```"}
     for method in ("cot", "pot"):
         write(folder / f"raw_{method}_outputs/some-model.json", [answer])
     write(folder / "outputs/financemath/some-model/pot.jsonl", json.dumps(answer) + "\n")
+    question = "Nine paper boats of three colours drift past a lighthouse; how many are blue?"
+    names = ("imo-answerbench 1", "imo-answerbench 2", "olympiadbench 1")
+    entries = [{"id": name, "question": f"{question} {name}"} for name in names]
+    write(folder / "entries.jsonl", "".join(f"{json.dumps(entry)}\n" for entry in entries))
+    write(folder / "texts.jsonl", json.dumps({"source": "a.txt", "text": question}) + "\n")
 
 
 def digests(folder: Path) -> dict[str, str]:
