@@ -14,7 +14,7 @@ from ngramscan.rows import Label, Share, row_kind
 @row_kind(
     "contaminate --evidence",
     "Entries and the documents that have most of them",
-    key=("verdict", "text", "passage", "shared_in_text"),
+    key=("verdict", "text", "passage"),
 )
 @dataclass(frozen=True, slots=True)
 class EvidenceRow:

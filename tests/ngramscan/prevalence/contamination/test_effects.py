@@ -279,8 +279,8 @@ def test_copied_entries_are_compared_with_clean_ones_as_dirty_ones_are() -> None
     assert row.accuracy_suspicious == pytest.approx(2 / 3)
     assert row.n_without_verdict == 1
     published = only(make_effects(entries(clean=4, suspicious=3, dirty=5), scores([*values[:12]])))
-    assert replace(row, n_without_verdict=0, family="", p_adjusted=None) == replace(
-        published, family="", p_adjusted=None
+    assert replace(row, n_without_verdict=0, family="", p_adjusted=None, rule="") == replace(
+        published, family="", p_adjusted=None, rule=""
     )
     assert (near.n_dirty, near.accuracy_dirty, near.n_without_verdict) == (4, 1, 2)
     assert near.n_suspicious == 3
