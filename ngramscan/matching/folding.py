@@ -155,9 +155,12 @@ _JAMO = "\u1160-\u11ff\ud7b0-\ud7ff\u314f-\u3163\uffc2-\uffdc"
 
 @cache
 def _compatible() -> FoldingStep:
-    """Return the step to Unicode's form NFKC, a character with its marks at a time."""
+    """Return the step to Unicode's form NFKC, a character with its marks at a time.
+
+    Without marks, characters of ASCII stay as they are.
+    """
     joining = f"[{marks()}{_JAMO}]"
-    cluster = re.compile(rf"{joining}+|[^{marks()}{_JAMO}]{joining}*", re.DOTALL)
+    cluster = re.compile(rf"[\x00-\x7f]?{joining}+|[^\x00-\x7f]{joining}*")
     return FoldingStep((), cluster, lambda match: unicodedata.normalize("NFKC", match[0]))
 
 

@@ -111,4 +111,4 @@ def _without_emphasis(match: re.Match[str]) -> str:
 
 
 _EMPHASIS = FoldingStep(("_",), _UNDERSCORES, _without_emphasis)
-_SMALL = FoldingStep((), re.compile(r"[^a-z\s]"), lambda match: match[0].casefold())
+_SMALL = FoldingStep((), re.compile(r"[A-Z]|[^\x00-\x7f]"), lambda match: match[0].casefold())
