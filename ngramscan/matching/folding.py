@@ -59,6 +59,8 @@ class PlacedText:
             starts += self.starts[place:first] + [self.starts[first]] * len(replacement)
             stops += self.stops[place:first] + [self.stops[stop - 1]] * len(replacement)
             place = stop
+        if not parts:
+            return self
         parts.append(self.text[place:])
         return PlacedText("".join(parts), starts + self.starts[place:], stops + self.stops[place:])
 
@@ -217,6 +219,10 @@ def folded(text: str) -> str:
 def folded_places(text: str) -> PlacedText:
     """Return the same, and where each character comes from."""
     folded_text = PlacedText.unchanged(text)
-    for step in (*_MARKUP, *_CHARACTERS, _compatible()):
+    for step in _MARKUP:
+        folded_text = folded_text.replaced(step)
+    if folded_text.text.isascii():
+        return folded_text
+    for step in (*_CHARACTERS, _compatible()):
         folded_text = folded_text.replaced(step)
     return folded_text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 from typing import Literal
 
@@ -59,9 +60,11 @@ def normalized_places(
     folded_text = folded_places(text)
     if normalization == "alphanumeric":
         return folded_text.replaced(FoldingStep((), _other(), lambda _: ""))
-    for step in (*_word_steps(is_broken), _SMALL):
+    for step in _word_steps(is_broken):
         folded_text = folded_text.replaced(step)
-    return folded_text
+    if folded_text.text.isascii():
+        return replace(folded_text, text=folded_text.text.casefold())
+    return folded_text.replaced(_SMALL)
 
 
 def without_emphasis(text: str) -> str:

@@ -46,7 +46,10 @@ _IS_LETTER = np.array([code >= 128 or chr(code).isalnum() for code in range(256)
 _HYPHEN = "\u2010"
 _HYPHEN_THAT_JOINS = "\u2011"
 _ENDS_OF_LINES = "\x85\u2028"
-_HYPHEN_OF_LINE = re.compile(rb"-[ \t]*+[\n\r\v\f]")
+_MAY_BREAK_WORD = re.compile(rb"-(?<=[\w\x80-\xff]-)[ \t]*+(?:\r\n|[\n\r\v\f])[ \t]*+[\w\x80-\xff]")
+_PRECEDES_HYPHEN = np.array(
+    [code >= 128 or chr(code).isalnum() or code == 95 for code in range(256)]
+)
 _FOLLOWS_HYPHEN = np.zeros(256, np.bool_)
 _FOLLOWS_HYPHEN[[*b" \t\n\r\v\f"]] = True
 _SOFT_HYPHEN = "\u00ad".encode()
@@ -131,7 +134,7 @@ def _prepared(document: bytes) -> bytes:
 def _mend(texts: list[bytes], number: int, is_broken: IsBroken) -> bool:
     """Mend the broken words of a text, and tell whether it has any."""
     text = texts[number]
-    if not _HYPHEN_OF_LINE.search(text):
+    if not _MAY_BREAK_WORD.search(text):
         return False
     texts[number] = mended(text.decode(), is_broken).encode()
     return len(texts[number]) < len(text)
@@ -152,6 +155,8 @@ def _fold_characters(texts: list[bytes], is_broken: IsBroken) -> tuple[list[int]
     Return the numbers of texts whose length changes, and of those that became words.
     """
     others = [number for number, text in enumerate(texts) if not text.isascii()]
+    if not others:
+        return [], []
     shorter, rare, slow = list[int](), list[int](), list[int]()
     for number, form in zip(
         others, _simple_forms([texts[n] for n in others], is_broken), strict=True
@@ -252,7 +257,7 @@ def _with_hyphens(joined: JoinedDocuments) -> list[int]:
     """Return the numbers of documents that may have broken words."""
     data = np.frombuffer(joined.text, np.uint8)
     hyphens = np.flatnonzero(data == _HYPHEN_OF_ASCII)
-    hyphens = hyphens[_FOLLOWS_HYPHEN[data[hyphens + 1]]]
+    hyphens = hyphens[_FOLLOWS_HYPHEN[data[hyphens + 1]] & _PRECEDES_HYPHEN[data[hyphens - 1]]]
     is_chosen = np.zeros(len(joined.begins), np.bool_)
     is_chosen[np.searchsorted(joined.begins, hyphens, "right") - 1] = True
     numbers: list[int] = np.flatnonzero(is_chosen).tolist()

@@ -8,6 +8,7 @@ windows that are found.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 Integers = NDArray[np.int64]
 Bytes = NDArray[np.uint8]
 Words = NDArray[np.uint64]
+Signs = NDArray[np.uint32]
 Booleans = NDArray[np.bool_]
 
 MOST_TEXTS = 50
@@ -35,12 +37,17 @@ BETWEEN_DOCUMENTS = 0xFF
 _BETWEEN = b" %c " % BETWEEN_DOCUMENTS
 _PADDING = 16 * b" "
 """So that eight bytes can be read from each place on."""
-_BLOCK_BYTES = 1 << 17
+_BLOCK_BYTES = 1 << 16
 """Bytes of documents that are cut into words at once, so that they stay in the cache."""
+_PART_BYTES = 1 << 20
+"""Bytes of documents whose words are looked at together."""
 _PART = 8
 """Bytes that are read at once."""
 _BITS_PER_WINDOW = 64
-_ONE_BIT = np.array([1 << code % 8 for code in range(256)], np.uint8)
+_FIRST_BIT = np.uint8(1)
+_PER_BYTE = np.uint32(3)
+"""The number of bits in a byte, as a power of two."""
+_WITHIN_BYTE = np.uint8(7)
 _SPACE = 32
 # Odd and without pattern: constants of xxHash, wyhash and splitmix64, and of the golden ratio.
 _START = np.uint64(0x9E3779B97F4A7C15)
@@ -48,7 +55,9 @@ _END = np.uint64(0xC2B2AE3D27D4EB4F)
 _SIZE = np.uint64(0x165667B19E3779F9)
 _MIDDLE = np.uint64(0xBF58476D1CE4E5B9)
 _WORD = np.uint64(0x94D049BB133111EB)
+_NEXT_SIGN = np.uint32(0x85EBCA6B)
 _NEXT_WORD = np.uint64(0xD6E8FEB86659FD93)
+_HIGH_HALF = 1 if sys.byteorder == "little" else 0
 _FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(_PART + 1)], np.uint64)
 """Masks of the first bytes of eight, by their number."""
 
@@ -112,9 +121,7 @@ def join_documents(documents: Sequence[bytes], width: int) -> JoinedDocuments:
     """Join documents so that windows of up to `width` words begin with each of their words."""
     sizes = (len(document) + len(_BETWEEN) for document in documents)
     begins = [*accumulate(sizes, initial=len(_BETWEEN))]
-    text = bytearray(_BETWEEN)
-    text += _BETWEEN.join(documents)
-    text += width * _BETWEEN + _PADDING
+    text = bytearray(_BETWEEN).join([b"", *documents, width * _BETWEEN + _PADDING])
     return JoinedDocuments(text, np.array(begins, np.int64))
 
 
@@ -173,8 +180,8 @@ class WindowFinder:
 
     def find(self, documents: JoinedDocuments) -> FoundWindows:
         """Return the sought windows in documents, which are words with blanks between them."""
-        blocks = _blocks(documents.text, self._width, self._sought.longest_word)
-        located = [self._sought.find(words, first_word) for words, first_word in blocks]
+        parts = _cut_parts(documents.text, self._width, self._sought.longest_word)
+        located = [self._sought.find(words, first_word) for words, first_word in parts]
         return FoundWindows.joined(located, documents.begins)
 
     def spans(self, located: FoundWindows, least: Integers) -> list[FoundSpan]:
@@ -315,72 +322,146 @@ class _CutWords:
 
     def __init__(self, text: bytes | bytearray, begin: int, stop: int, longest_word: int) -> None:
         """Words of more bytes than `longest_word` are hashed by their ends only."""
-        is_word = np.zeros(stop - begin + 1, np.bool_)
-        np.not_equal(np.frombuffer(text, np.uint8, stop - begin, begin), _SPACE, out=is_word[:-1])
-        changes = np.flatnonzero(is_word[1:] != is_word[:-1])
-        changes += begin + 1
-        self.starts, self.stops = changes[::2], changes[1::2]
-        self.sizes = self.stops - self.starts
-        # Eight bytes from each place on.
-        self._parts = np.ndarray((len(text) - _PART + 1,), "V8", text, strides=(1,))
-        self.firsts = self._read(self.starts)
-        self.firsts &= _FIRST_BYTES.take(self.sizes, mode="clip")
-        self.hashes = self.firsts * _START
-        self._add_ends(longest_word)
-        self.hashes ^= self.hashes >> np.uint64(31)
-        self.hashes *= _WORD
+        self._longest_word = longest_word
+        self._parts = _parts(text, 0, len(text) - _PART + 1)
+        blocks, last = list[_CutBlock](), begin
+        while last < stop - 1:
+            first, last = last, text.find(b" ", min(last + _BLOCK_BYTES, stop - 1))
+            blocks.append(_cut_block(text, first, last + 1))
+        self.starts = np.concatenate([block.starts for block in blocks])
+        self.stops = np.concatenate([block.stops for block in blocks])
+        self._signs = np.concatenate([block.signs for block in blocks])
 
     def _read(self, places: Integers) -> Words:
         return self._parts[places].view(np.uint64)
 
-    def _add_ends(self, longest_word: int) -> None:
-        numbers = np.flatnonzero(self.sizes > _PART)
-        sizes = self.sizes[numbers]
-        ends = self._read(self.stops[numbers] - _PART) * _END
-        ends += sizes.view(np.uint64) * _SIZE
-        self.hashes[numbers] += ends
-        numbers = numbers[(sizes > 2 * _PART) & (sizes <= longest_word)]
-        offset = _PART
-        while len(numbers):
-            hashes = self.hashes[numbers] * _MIDDLE
-            hashes ^= hashes >> np.uint64(32)
-            self.hashes[numbers] = hashes + self._read(self.starts[numbers] + offset)
-            offset += _PART
-            numbers = numbers[self.sizes[numbers] > offset + _PART]
+    def words(self, numbers: Integers) -> _Words:
+        """Return some of the words."""
+        starts = self.starts.take(numbers, mode="clip")
+        sizes = self.stops.take(numbers, mode="clip")
+        sizes -= starts
+        firsts = self._read(starts)
+        firsts &= _FIRST_BYTES.take(sizes, mode="clip")
+        return _Words(starts, sizes, firsts)
 
-    def window_hashes(self, width: int, n: int) -> Words:
-        """Return the hashes of the windows that begin with the first `n` words."""
-        hashes = self.hashes[:n].copy()
+    def window_signs(self, width: int, n: int) -> Signs:
+        """Return hashes of the windows that begin with the first `n` words.
+
+        They are made from the first eight bytes of each word: other windows may have the same.
+        """
+        signs = self._signs[:n].copy()
         for number in range(1, width):
+            signs *= _NEXT_SIGN
+            signs += self._signs[number : number + n]
+        return signs
+
+    def window_words(self, width: int, numbers: Integers) -> _Words:
+        """Return the words of the windows that begin with some words: the first of all, and so on.
+
+        So the words of a window are as many windows apart as there are.
+        """
+        return self.words(np.add.outer(np.arange(width), numbers).ravel())
+
+    def window_hashes(self, width: int, words: _Words) -> Words:
+        """Return hashes of windows, from all bytes of their words that differ in sought ones."""
+        words_of_windows = self._hashes(words).reshape(width, -1)
+        hashes = words_of_windows[0]
+        for following in words_of_windows[1:]:
             hashes *= _NEXT_WORD
-            hashes += self.hashes[number : number + n]
+            hashes += following
         return hashes
 
-    def are_same(self, numbers: Integers, others: _CutWords, other_numbers: Integers) -> Booleans:
+    def _hashes(self, words: _Words) -> Words:
+        starts, sizes, firsts = words
+        hashes = firsts * _START
+        longer = np.flatnonzero(sizes > _PART)
+        starts, sizes = starts.take(longer), sizes.take(longer)
+        ends = self._read(starts + sizes - _PART)
+        ends *= _END
+        ends += sizes.view(np.uint64) * _SIZE
+        hashes[longer] += ends
+        is_longer = (sizes > 2 * _PART) & (sizes <= self._longest_word)
+        offset = _PART
+        while is_longer.any():
+            longer, starts, sizes = longer[is_longer], starts[is_longer], sizes[is_longer]
+            mixed = hashes[longer] * _MIDDLE
+            mixed ^= mixed >> np.uint64(32)
+            hashes[longer] = mixed + self._read(starts + offset)
+            offset += _PART
+            is_longer = sizes > offset + _PART
+        hashes ^= hashes >> np.uint64(31)
+        hashes *= _WORD
+        return hashes
+
+    def are_same(self, words: _Words, others: _CutWords, other_words: _Words) -> Booleans:
         """Tell which words are the same as words of others."""
-        sizes = self.sizes[numbers]
-        same: Booleans = self.firsts[numbers] == others.firsts[other_numbers]
-        same &= sizes == others.sizes[other_numbers]
-        longer, offset = np.flatnonzero(same & (sizes > _PART)), _PART
+        same: Booleans = words.firsts == other_words.firsts
+        same &= words.sizes == other_words.sizes
+        longer, offset = np.flatnonzero(same & (words.sizes > _PART)), _PART
         while len(longer):
             # The last eight bytes end with the word.
-            at = np.minimum(offset, sizes[longer] - _PART)
-            ours = self._read(self.starts[numbers[longer]] + at)
-            theirs = others._read(others.starts[other_numbers[longer]] + at)
-            same[longer] = ours == theirs
-            longer = longer[same[longer] & (sizes[longer] > offset + _PART)]
+            sizes = words.sizes.take(longer)
+            at = np.minimum(offset, sizes - _PART)
+            ours = self._read(words.starts.take(longer) + at)
+            theirs = others._read(other_words.starts.take(longer) + at)
+            is_same = ours == theirs
+            same[longer] = is_same
+            is_same &= sizes > offset + _PART
+            longer = longer[is_same]
             offset += _PART
         return same
 
 
-def _blocks(
+class _Words(NamedTuple):
+    """Some words."""
+
+    starts: Integers
+    sizes: Integers
+    firsts: Words
+    """The first eight bytes of each, with zeros after a shorter one."""
+
+    def take(self, numbers: Integers) -> _Words:
+        """Return some of them."""
+        return _Words(*(column.take(numbers, mode="clip") for column in self))
+
+
+class _CutBlock(NamedTuple):
+    """The words of a block."""
+
+    starts: Integers
+    stops: Integers
+    signs: Signs
+    """Hashes of their first eight bytes."""
+
+
+def _cut_block(text: bytes | bytearray, begin: int, stop: int) -> _CutBlock:
+    """Cut a block, between two blanks, into words."""
+    is_word = np.frombuffer(text, np.uint8, stop - begin, begin) != _SPACE
+    changes = np.flatnonzero(is_word[1:] != is_word[:-1])
+    changes += 1
+    starts, stops = changes[::2].copy(), changes[1::2].copy()
+    # To take some of all parts copies all, and yet is quicker than to choose some by index.
+    firsts = _parts(text, begin, stop - begin).take(starts, mode="clip").view(np.uint64)
+    firsts &= _FIRST_BYTES.take(stops - starts, mode="clip")
+    firsts *= _START
+    starts += begin
+    stops += begin
+    return _CutBlock(starts, stops, firsts.view(np.uint32)[_HIGH_HALF::2].copy())
+
+
+def _parts(text: bytes | bytearray, begin: int, size: int) -> NDArray[np.void]:
+    """Return the eight bytes from each place of a part of a text on."""
+    return np.ndarray((size,), "V8", text, begin, strides=(1,))
+
+
+def _cut_parts(
     text: bytes | bytearray, width: int, longest_word: int
 ) -> Iterator[tuple[_CutWords, int]]:
     """Yield parts of a text as words, each with the number of its first word.
 
     The last words of a part, one fewer than a window has, are the first of the next.
     """
-    begin, first_word, size = 0, 0, _BLOCK_BYTES
+    begin, first_word, size = 0, 0, _PART_BYTES
     last = len(text) - len(_PADDING)
     while True:
         stop = text.find(b" ", min(begin + size, last)) + 1
@@ -394,7 +475,7 @@ def _blocks(
             size *= 2  # a long word
             continue
         next_word = int(words.starts[n]) if width > 1 else stop
-        begin, first_word, size = next_word - 1, first_word + n, _BLOCK_BYTES
+        begin, first_word, size = next_word - 1, first_word + n, _PART_BYTES
 
 
 class _SoughtWords:
@@ -412,29 +493,37 @@ class _SoughtWords:
         sizes = np.array([len(window) for window in windows], np.int64)
         # A word stands between them, and before the first.
         first_words = np.cumsum(sizes + 1) - sizes
-        self._tables = list[tuple[int, _HashedWindows]]()
+        self._tables = list[_WindowTable]()
         for size in np.unique(sizes).tolist():
             numbers = np.flatnonzero(sizes == size)
             first = first_words[numbers]
-            all_hashes = self._words.window_hashes(size, len(self._words.starts) - size + 1)
-            self._tables.append((size, _HashedWindows(all_hashes[first], numbers, first)))
+            window_words = self._words.window_words(size, first)
+            hashes = self._words.window_hashes(size, window_words)
+            signs = self._words.window_signs(size, len(self._words.starts) - size + 1)[first]
+            self._tables.append(
+                _WindowTable(
+                    size, numbers, _SignedWindows(signs), _HashedWindows(hashes), window_words
+                )
+            )
 
     def find(self, words: _CutWords, first_word: int) -> _FoundInBlock:
         """Return the sought windows of a block, apart from those that begin with its last words."""
         n = len(words.starts) - self._width + 1
         parts = []
-        for size, table in self._tables:
-            places, at = table.find(words.window_hashes(size, n))
-            numbers = np.arange(size)
+        for size, numbers, signed, table, sought_words in self._tables:
+            places = signed.find(words.window_signs(size, n))
+            window_words = words.window_words(size, places)
+            chosen, windows = table.find(words.window_hashes(size, window_words))
+            steps = np.arange(size)
             is_same = words.are_same(
-                np.add.outer(places, numbers).ravel(),
+                window_words.take(np.add.outer(steps * len(places), chosen).ravel()),
                 self._words,
-                np.add.outer(table.first_words[at], numbers).ravel(),
+                sought_words.take(np.add.outer(steps * len(table), windows).ravel()),
             )
-            same = np.flatnonzero(is_same.reshape(-1, size).all(axis=1))
-            places, at = places[same], at[same]
+            same = np.flatnonzero(is_same.reshape(size, -1).all(axis=0))
+            places, windows = places[chosen[same]], windows[same]
             part = _FoundInBlock(
-                table.numbers[at],
+                numbers[windows],
                 places + first_word,
                 words.starts[places],
                 words.stops[places + size - 1],
@@ -443,14 +532,35 @@ class _SoughtWords:
         return _FoundInBlock.joined(parts)
 
 
+class _SignedWindows:
+    """Which windows are worth a closer look, by their signs."""
+
+    def __init__(self, signs: Signs) -> None:
+        bits = max(16, (_BITS_PER_WINDOW * len(signs)).bit_length())
+        self._shift = np.uint32(32 - min(bits, 32))
+        self._table = np.zeros(1 << min(bits, 32) - 3, np.uint8)
+        at = signs >> self._shift
+        np.bitwise_or.at(self._table, at >> _PER_BYTE, _bit_of(at))
+
+    def find(self, signs: Signs) -> Integers:
+        """Return the places of signs that are here."""
+        at = signs >> self._shift
+        bits = self._table.take((at >> _PER_BYTE).astype(np.int64), mode="clip")
+        bits &= _bit_of(at)
+        return np.flatnonzero(bits != 0)  # of Booleans it takes a quarter of the time
+
+
+def _bit_of(places: Signs) -> Bytes:
+    """Return the bit in its byte of each place in a table of bits."""
+    return np.left_shift(_FIRST_BIT, places.astype(np.uint8) & _WITHIN_BYTE)
+
+
 class _HashedWindows:
     """Windows in the order of their hashes."""
 
-    def __init__(self, hashes: Words, numbers: Integers, first_words: Integers) -> None:
-        order = np.argsort(hashes)
-        self._hashes = hashes[order]
-        self.numbers = numbers[order]
-        self.first_words = first_words[order]
+    def __init__(self, hashes: Words) -> None:
+        self._order = np.argsort(hashes)
+        self._hashes = hashes[self._order]
         # Different windows may have the same hash.
         self._ends = np.searchsorted(self._hashes, self._hashes, "right")
         # The first of those with the same first bits, of which there are hardly two.
@@ -458,31 +568,32 @@ class _HashedWindows:
         prefixes = np.arange(1 << 64 - int(self._prefix), dtype=np.uint64) << self._prefix
         self._firsts = np.searchsorted(self._hashes, prefixes)
         self._with_end = np.append(self._hashes, np.uint64(0xFFFFFFFFFFFFFFFF))
-        bits = max(16, (_BITS_PER_WINDOW * len(hashes)).bit_length()) - 3
-        self._shift = np.uint64(64 - bits)
-        self._table = np.zeros(1 << bits, np.uint8)
-        np.bitwise_or.at(self._table, (hashes >> self._shift).view(np.int64), _bit_of(hashes))
 
     def find(self, hashes: Words) -> tuple[Integers, Integers]:
-        """Return the places of hashes that are here, and where they are."""
-        bits = self._table.take((hashes >> self._shift).view(np.int64), mode="clip")
-        bits &= _bit_of(hashes)
-        places = np.flatnonzero(bits)
-        sought = hashes[places]
-        at = self._firsts[(sought >> self._prefix).view(np.int64)]
-        passed = np.flatnonzero(self._with_end[at] < sought)
+        """Return the places of hashes that are here, and the windows that have them."""
+        at = self._firsts.take((hashes >> self._prefix).view(np.int64), mode="clip")
+        passed = np.flatnonzero(self._with_end.take(at, mode="clip") < hashes)
         while len(passed):
             at[passed] += 1
-            passed = passed[self._with_end[at[passed]] < sought[passed]]
-        is_there = np.flatnonzero(self._with_end[at] == sought)
-        places, at = places[is_there], at[is_there]
-        numbers, at = _ranges(at, self._ends[at])
-        return places[numbers], at
+            passed = passed[self._with_end[at[passed]] < hashes[passed]]
+        places = np.flatnonzero(self._with_end.take(at, mode="clip") == hashes)
+        at = at.take(places)
+        numbers, at = _ranges(at, self._ends.take(at))
+        return places.take(numbers), self._order.take(at)
+
+    def __len__(self) -> int:
+        return len(self._order)
 
 
-def _bit_of(hashes: Words) -> Bytes:
-    """Return one of eight bits for each hash, by its fourth byte."""
-    return _ONE_BIT.take(hashes.view(np.uint8)[3::8])
+class _WindowTable(NamedTuple):
+    """The sought windows of some words each."""
+
+    size: int
+    numbers: Integers
+    signed: _SignedWindows
+    hashed: _HashedWindows
+    words: _Words
+    """The first words of all these windows, then the second ones, and so on."""
 
 
 class _Lists:

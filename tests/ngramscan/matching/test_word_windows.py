@@ -34,11 +34,14 @@ def find_spans(
     return counts.tolist(), finder.spans(located, finder.least)
 
 
-@pytest.mark.parametrize("block_bytes", [1, 30, 1 << 17])
+@pytest.mark.parametrize(
+    ("part_bytes", "block_bytes"), [(1, 1), (30, 1), (30, 20), (1 << 20, 30), (1 << 20, 1 << 16)]
+)
 @pytest.mark.parametrize("seed", range(6))
 def test_windows_and_spans_are_those_of_the_definition(
-    seed: int, block_bytes: int, monkeypatch: pytest.MonkeyPatch
+    seed: int, part_bytes: int, block_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(word_windows, "_PART_BYTES", part_bytes)
     monkeypatch.setattr(word_windows, "_BLOCK_BYTES", block_bytes)
     draw = random.Random(seed)
     words = draw.sample(WORDS, 8)
@@ -91,10 +94,9 @@ def test_only_spans_with_enough_windows_are_returned() -> None:
 
 def test_windows_with_the_same_hash_are_all_found() -> None:
     hashes = np.array([5, 1 << 63, 5, (1 << 64) - 1, 5, 0], np.uint64)
-    numbers = np.arange(6)
-    table = word_windows._HashedWindows(hashes, numbers, numbers)
-    places, at = table.find(np.array([7, 5, (1 << 64) - 1, 1 << 63, 4, 0], np.uint64))
-    pairs = sorted(zip(places.tolist(), table.numbers[at].tolist(), strict=True))
+    table = word_windows._HashedWindows(hashes)
+    places, windows = table.find(np.array([7, 5, (1 << 64) - 1, 1 << 63, 4, 0], np.uint64))
+    pairs = sorted(zip(places.tolist(), windows.tolist(), strict=True))
     assert pairs == [(1, 0), (1, 2), (1, 4), (2, 3), (3, 1), (5, 5)]
 
 
@@ -122,8 +124,8 @@ def test_words_are_compared_to_their_last_byte(changed: int) -> None:
     other = f"{word[:changed]}0{word[changed + 1 :]}"
     text = f" {word} {other} {word} {word}a {' ' * 16}".encode()
     cut = word_windows._CutWords(text, 0, len(text) - 16, 30)
-    numbers = np.zeros(4, np.int64)
-    assert cut.are_same(numbers, cut, np.arange(4)).tolist() == [True, False, True, False]
+    first, words = cut.words(np.zeros(4, np.int64)), cut.words(np.arange(4))
+    assert cut.are_same(first, cut, words).tolist() == [True, False, True, False]
 
 
 @pytest.mark.parametrize(
