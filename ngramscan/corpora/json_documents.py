@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterable
 from contextlib import suppress
-from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -19,6 +19,8 @@ import msgspec
 from ngramscan.corpora.base import SOURCE_FIELDS, Batch, ReadOptions
 from ngramscan.corpora.lines import count_newlines
 from ngramscan.corpora.text_fields import NoTextError, parse_text_field
+
+_SOURCES_OF = attrgetter(*SOURCE_FIELDS)
 
 
 class LineParser:
@@ -46,7 +48,7 @@ class LineParser:
                 rows = self._decoder.decode_lines(block)
                 texts = [row.text.encode() for row in rows]
                 if self._options.needs_sources:
-                    sources = [_source(partial(getattr, row)) for row in rows]
+                    sources = [*map(_source, map(_SOURCES_OF, rows))]
             if texts and len(texts) == n_lines:
                 self.lines_read += n_lines
                 records = range(self.lines_read - n_lines + 1, self.lines_read + 1)
@@ -87,7 +89,7 @@ class JsonDocuments:
             return
         self._texts.append(text)
         self._numbers.append(number)
-        self._sources.append(_source(row.get))
+        self._sources.append(_source(map(row.get, SOURCE_FIELDS)))
         self._fields.append(row)
 
     def batch(self, consumed: int, lines_read: int = 0) -> Batch:
@@ -136,10 +138,12 @@ class JsonRecords:
             raise NoTextError("with a lone surrogate", problem) from error
 
 
-def _source(value_of: Callable[[str], Any]) -> str:
-    """Return the URL or id of a document, from a function that returns the value of a field."""
-    values = map(value_of, SOURCE_FIELDS)
-    return next((str(value) for value in values if value is not None), "")
+def _source(values: Iterable[object]) -> str:
+    """Return the URL or id of a document, from the values of the fields that may name it."""
+    for value in values:
+        if value is not None:
+            return str(value)
+    return ""
 
 
 def _loads(line: bytearray) -> Any:

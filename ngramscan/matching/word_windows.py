@@ -8,7 +8,6 @@ windows that are found.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -39,8 +38,10 @@ _PADDING = 16 * b" "
 """So that eight bytes can be read from each place on."""
 _BLOCK_BYTES = 1 << 16
 """Bytes of documents that are cut into words at once, so that they stay in the cache."""
-_PART_BYTES = 1 << 20
+_PART_BYTES = 1 << 21
 """Bytes of documents whose words are looked at together."""
+_SIGNED = 4
+"""Bytes of a word that its sign is made from."""
 _PART = 8
 """Bytes that are read at once."""
 _BITS_PER_WINDOW = 64
@@ -55,9 +56,13 @@ _END = np.uint64(0xC2B2AE3D27D4EB4F)
 _SIZE = np.uint64(0x165667B19E3779F9)
 _MIDDLE = np.uint64(0xBF58476D1CE4E5B9)
 _WORD = np.uint64(0x94D049BB133111EB)
+_SIGN = np.uint32(0x9E3779B1)
+_SIGN_OF_SIZE = np.uint32(0xC2B2AE3D)
+_HALF = np.uint32(15)
 _NEXT_SIGN = np.uint32(0x85EBCA6B)
 _NEXT_WORD = np.uint64(0xD6E8FEB86659FD93)
-_HIGH_HALF = 1 if sys.byteorder == "little" else 0
+_BITS_AFTER = np.array([0, 24, 16, 8, 0], np.uint32)
+"""How far the first four bytes are shifted so that bytes after a word go, by its size."""
 _FIRST_BYTES = np.array([(1 << 8 * size) - 1 for size in range(_PART + 1)], np.uint64)
 """Masks of the first bytes of eight, by their number."""
 
@@ -329,7 +334,7 @@ class _CutWords:
             first, last = last, text.find(b" ", min(last + _BLOCK_BYTES, stop - 1))
             blocks.append(_cut_block(text, first, last + 1))
         self.starts = np.concatenate([block.starts for block in blocks])
-        self.stops = np.concatenate([block.stops for block in blocks])
+        self.sizes = np.concatenate([block.sizes for block in blocks])
         self._signs = np.concatenate([block.signs for block in blocks])
 
     def _read(self, places: Integers) -> Words:
@@ -338,8 +343,7 @@ class _CutWords:
     def words(self, numbers: Integers) -> _Words:
         """Return some of the words."""
         starts = self.starts.take(numbers, mode="clip")
-        sizes = self.stops.take(numbers, mode="clip")
-        sizes -= starts
+        sizes = self.sizes.take(numbers, mode="clip").astype(np.int64)
         firsts = self._read(starts)
         firsts &= _FIRST_BYTES.take(sizes, mode="clip")
         return _Words(starts, sizes, firsts)
@@ -347,7 +351,7 @@ class _CutWords:
     def window_signs(self, width: int, n: int) -> Signs:
         """Return hashes of the windows that begin with the first `n` words.
 
-        They are made from the first eight bytes of each word: other windows may have the same.
+        They are made from the first bytes and the size of each word: others may have the same.
         """
         signs = self._signs[:n].copy()
         for number in range(1, width):
@@ -365,7 +369,7 @@ class _CutWords:
     def window_hashes(self, width: int, words: _Words) -> Words:
         """Return hashes of windows, from all bytes of their words that differ in sought ones."""
         words_of_windows = self._hashes(words).reshape(width, -1)
-        hashes = words_of_windows[0]
+        hashes: Words = words_of_windows[0]
         for following in words_of_windows[1:]:
             hashes *= _NEXT_WORD
             hashes += following
@@ -422,16 +426,20 @@ class _Words(NamedTuple):
 
     def take(self, numbers: Integers) -> _Words:
         """Return some of them."""
-        return _Words(*(column.take(numbers, mode="clip") for column in self))
+        return _Words(
+            self.starts.take(numbers, mode="clip"),
+            self.sizes.take(numbers, mode="clip"),
+            self.firsts.take(numbers, mode="clip"),
+        )
 
 
 class _CutBlock(NamedTuple):
     """The words of a block."""
 
     starts: Integers
-    stops: Integers
+    sizes: Signs
     signs: Signs
-    """Hashes of their first eight bytes."""
+    """Hashes of their first four bytes and of their sizes."""
 
 
 def _cut_block(text: bytes | bytearray, begin: int, stop: int) -> _CutBlock:
@@ -439,14 +447,17 @@ def _cut_block(text: bytes | bytearray, begin: int, stop: int) -> _CutBlock:
     is_word = np.frombuffer(text, np.uint8, stop - begin, begin) != _SPACE
     changes = np.flatnonzero(is_word[1:] != is_word[:-1])
     changes += 1
-    starts, stops = changes[::2].copy(), changes[1::2].copy()
+    starts = changes[::2].copy()
+    sizes = (changes[1::2] - starts).astype(np.uint32)
     # To take some of all parts copies all, and yet is quicker than to choose some by index.
-    firsts = _parts(text, begin, stop - begin).take(starts, mode="clip").view(np.uint64)
-    firsts &= _FIRST_BYTES.take(stops - starts, mode="clip")
-    firsts *= _START
+    parts = np.ndarray((stop - begin,), f"V{_SIGNED}", text, begin, strides=(1,))
+    signs = parts.take(starts, mode="clip").view("<u4").astype(np.uint32, copy=False)
+    signs <<= _BITS_AFTER.take(sizes, mode="clip")
+    signs *= _SIGN
+    signs ^= signs >> _HALF
+    signs += sizes * _SIGN_OF_SIZE
     starts += begin
-    stops += begin
-    return _CutBlock(starts, stops, firsts.view(np.uint32)[_HIGH_HALF::2].copy())
+    return _CutBlock(starts, sizes, signs)
 
 
 def _parts(text: bytes | bytearray, begin: int, size: int) -> NDArray[np.void]:
@@ -526,7 +537,7 @@ class _SoughtWords:
                 numbers[windows],
                 places + first_word,
                 words.starts[places],
-                words.stops[places + size - 1],
+                words.starts[places + size - 1] + words.sizes[places + size - 1],
             )
             parts.append(part)
         return _FoundInBlock.joined(parts)
@@ -552,7 +563,8 @@ class _SignedWindows:
 
 def _bit_of(places: Signs) -> Bytes:
     """Return the bit in its byte of each place in a table of bits."""
-    return np.left_shift(_FIRST_BIT, places.astype(np.uint8) & _WITHIN_BYTE)
+    bits: Bytes = np.left_shift(_FIRST_BIT, places.astype(np.uint8) & _WITHIN_BYTE)
+    return bits
 
 
 class _HashedWindows:

@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import islice, repeat
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ngramscan.corpora import Piece, ReadOptions, read_piece, without_excluded
@@ -122,12 +122,13 @@ class PiecePassages:
     skipped: dict[str, int]
 
 
-class _Document(NamedTuple):
-    """A document of a piece."""
+class _Documents(NamedTuple):
+    """Some documents of a piece."""
 
-    text: bytes
-    record: int
-    source: str
+    texts: list[bytes]
+    records: list[int]
+    """The number of each document; see `FoundPassage`."""
+    sources: list[str]
 
 
 class _PieceRecords:
@@ -141,21 +142,33 @@ class _PieceRecords:
         self._piece, self._read_options, self._report = piece, read_options, report
         self._limit = limit
 
-    def __iter__(self) -> Iterator[_Document]:
-        for document in islice(self._read(), self._limit):
-            self.documents += 1
-            self.bytes += len(document.text)
-            yield document
+    def __iter__(self) -> Iterator[_Documents]:
+        """Yield documents of about `BYTES_AT_ONCE` together, and the last of them."""
+        documents, size = _Documents([], [], []), 0
+        columns = chain.from_iterable(self._read())
+        for text, record, source in islice(columns, self._limit):
+            documents.texts.append(text)
+            documents.records.append(record)
+            documents.sources.append(source)
+            size += len(text)
+            if size >= BYTES_AT_ONCE:
+                self._add(documents, size)
+                yield documents
+                documents, size = _Documents([], [], []), 0
+        self._add(documents, size)
+        yield documents
 
-    def _read(self) -> Iterator[_Document]:
+    def _add(self, documents: _Documents, size: int) -> None:
+        self.documents += len(documents.texts)
+        self.bytes += size
+
+    def _read(self) -> Iterator[Iterator[tuple[bytes, int, str]]]:
         for batch in read_piece(self._piece, self._read_options):
             self.skipped.update(batch.skipped)
             self.lines = max(self.lines, batch.lines_read)
             included = without_excluded(batch, self._read_options.exclude_sources)
-            sources = included.sources or repeat("", len(included.texts))
-            columns = zip(included.texts, included.records, sources, strict=True)
-            for text, record, source in columns:
-                yield _Document(bytes(text), record, source)
+            sources = included.sources or [""] * len(included.texts)
+            yield zip(map(bytes, included.texts), included.records, sources, strict=True)
             self._report(batch.consumed)
 
 
@@ -163,23 +176,17 @@ def find_in_piece(
     piece: Piece, report: Report, question: PassageQuestion, limit: int | None = None
 ) -> PiecePassages:
     """Find the windows and passages of a piece, or of its first `limit` documents."""
-    documents = _PieceRecords(piece, question.read, limit, report)
+    records = _PieceRecords(piece, question.read, limit, report)
     search = _PassageSearch(question)
-    batch, size = list[_Document](), 0
-    for document in documents:
-        batch.append(document)
-        size += len(document.text)
-        if size >= BYTES_AT_ONCE:
-            search.add(batch)
-            batch, size = [], 0
-    search.add(batch)
+    for documents in records:
+        search.add(documents)
     return PiecePassages(
         search.occurrences(),
         search.passages(),
-        lines_read=documents.lines,
-        documents_read=documents.documents,
-        bytes_read=documents.bytes,
-        skipped=dict(documents.skipped),
+        lines_read=records.lines,
+        documents_read=records.documents,
+        bytes_read=records.bytes,
+        skipped=dict(records.skipped),
     )
 
 
@@ -195,29 +202,28 @@ class _PassageSearch:
         self._least = self._finder.least.copy()
         self._best: dict[int, list[FoundPassage]] = defaultdict(list)
 
-    def add(self, documents: Sequence[_Document]) -> None:
+    def add(self, documents: _Documents) -> None:
         """Search some more documents."""
         import numpy as np
 
         from ngramscan.matching.word_bytes import word_bytes
 
-        texts = [document.text for document in documents]
-        words = word_bytes(texts, self._sought.is_broken, self._question.width)
+        words = word_bytes(documents.texts, self._sought.is_broken, self._question.width)
         located = self._finder.find(words.documents)
         self._counts += np.bincount(located.windows, minlength=len(self._counts))
         for span in self._finder.spans(located, self._least):
             if span.windows >= self._least[span.text_number] and self._question.most:
-                self._keep(span, documents[span.document], words)
+                self._keep(span, documents, words)
 
-    def _keep(self, span: FoundSpan, document: _Document, words: WordBytes) -> None:
+    def _keep(self, span: FoundSpan, documents: _Documents, words: WordBytes) -> None:
         """Keep a passage in the place of the worst; those before it with as many windows stay."""
         best, number = self._best[span.text_number], span.text_number
         passage = FoundPassage(
             number,
             span.windows,
-            record=document.record,
-            source=document.source,
-            text=self._passage_text(span, document.text, words),
+            record=documents.records[span.document],
+            source=documents.sources[span.document],
+            text=self._passage_text(span, documents.texts[span.document], words),
         )
         best.append(passage)
         best.sort(key=lambda each: -each.windows)
