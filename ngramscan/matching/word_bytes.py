@@ -47,9 +47,9 @@ _HYPHEN = "\u2010"
 _HYPHEN_THAT_JOINS = "\u2011"
 _ENDS_OF_LINES = "\x85\u2028"
 _MAY_BREAK_WORD = re.compile(rb"-(?<=[\w\x80-\xff]-)[ \t]*+(?:\r\n|[\n\r\v\f])[ \t]*+[\w\x80-\xff]")
-_PRECEDES_HYPHEN = np.array(
-    [code >= 128 or chr(code).isalnum() or code == 95 for code in range(256)]
-)
+"""Matches wherever a word may be mended that a hyphen of ASCII breaks at the end of a line."""
+_PRECEDES_HYPHEN = _IS_LETTER.copy()
+_PRECEDES_HYPHEN[_UNDERSCORE] = True
 _FOLLOWS_HYPHEN = np.zeros(256, np.bool_)
 _FOLLOWS_HYPHEN[[*b" \t\n\r\v\f"]] = True
 _SOFT_HYPHEN = "\u00ad".encode()
@@ -155,8 +155,6 @@ def _fold_characters(texts: list[bytes], is_broken: IsBroken) -> tuple[list[int]
     Return the numbers of texts whose length changes, and of those that became words.
     """
     others = [number for number, text in enumerate(texts) if not text.isascii()]
-    if not others:
-        return [], []
     shorter, rare, slow = list[int](), list[int](), list[int]()
     for number, form in zip(
         others, _simple_forms([texts[n] for n in others], is_broken), strict=True
@@ -213,6 +211,8 @@ class _SimpleForm(NamedTuple):
 
 def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[_SimpleForm]:
     """Return texts with ASCII and small letters in the places of characters beyond ASCII."""
+    if not texts:
+        return []
     joined = join_documents(texts, width=1)
     data = np.frombuffer(joined.text, np.uint8)
     places = np.flatnonzero(data >= _LEAD)
@@ -254,10 +254,11 @@ def _without_other_hyphens(text: bytes, is_broken: IsBroken) -> bytes:
 
 
 def _with_hyphens(joined: JoinedDocuments) -> list[int]:
-    """Return the numbers of documents that may have broken words."""
+    """Return the numbers of documents with a hyphen between a word and a blank."""
     data = np.frombuffer(joined.text, np.uint8)
     hyphens = np.flatnonzero(data == _HYPHEN_OF_ASCII)
-    hyphens = hyphens[_FOLLOWS_HYPHEN[data[hyphens + 1]] & _PRECEDES_HYPHEN[data[hyphens - 1]]]
+    hyphens = hyphens[_FOLLOWS_HYPHEN.take(data.take(hyphens + 1))]
+    hyphens = hyphens[_PRECEDES_HYPHEN.take(data.take(hyphens - 1))]
     is_chosen = np.zeros(len(joined.begins), np.bool_)
     is_chosen[np.searchsorted(joined.begins, hyphens, "right") - 1] = True
     numbers: list[int] = np.flatnonzero(is_chosen).tolist()

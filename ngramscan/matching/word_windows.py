@@ -1,9 +1,10 @@
 """Windows of words that texts and documents share, in one pass over the documents.
 
-Words of documents are hashed from their first and last eight bytes, and windows from the hashes of
-their words. A window whose hash is one of a sought window is compared with it word by word, so none
-is taken for another. Nothing here depends on how often a word or a window occurs, apart from the
-windows that are found.
+Each word of a document has a sign, a hash of its first bytes and its size, and each window one of
+the signs of its words. Where a sought window may have this sign, the window is hashed from the
+other bytes of its words too; where a sought window has this hash, both are compared word by word,
+so none is taken for another. Nothing here depends on how often a word or a window occurs, apart
+from the windows that are found.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 from math import ceil
 from typing import NamedTuple, Self
 
@@ -36,7 +36,7 @@ BETWEEN_DOCUMENTS = 0xFF
 _BETWEEN = b" %c " % BETWEEN_DOCUMENTS
 _PADDING = 16 * b" "
 """So that eight bytes can be read from each place on."""
-_BLOCK_BYTES = 1 << 16
+_BLOCK_BYTES = 1 << 17
 """Bytes of documents that are cut into words at once, so that they stay in the cache."""
 _PART_BYTES = 1 << 21
 """Bytes of documents whose words are looked at together."""
@@ -124,10 +124,11 @@ class JoinedDocuments(NamedTuple):
 
 def join_documents(documents: Sequence[bytes], width: int) -> JoinedDocuments:
     """Join documents so that windows of up to `width` words begin with each of their words."""
-    sizes = (len(document) + len(_BETWEEN) for document in documents)
-    begins = [*accumulate(sizes, initial=len(_BETWEEN))]
+    begins = np.zeros(len(documents) + 1, np.int64)
+    np.cumsum([len(document) + len(_BETWEEN) for document in documents], out=begins[1:])
+    begins += len(_BETWEEN)
     text = bytearray(_BETWEEN).join([b"", *documents, width * _BETWEEN + _PADDING])
-    return JoinedDocuments(text, np.array(begins, np.int64))
+    return JoinedDocuments(text, begins)
 
 
 class FoundSpan(NamedTuple):
