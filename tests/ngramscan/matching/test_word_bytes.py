@@ -9,7 +9,7 @@ from ngramscan.matching.normalization import normalized
 from ngramscan.matching.word_bytes import WordBytes, word_bytes
 from tests.support.sizes import sets
 
-BROKEN = {"wellknown", "breaking", "été", "ab", "knownwell"}
+BROKEN = {"wellknown", "breaking", "été", "ab", "knownwell", "a_b"}
 
 ASCII = [
     *"abABzZ09_--  \t\n\r\v\f\x00\x1c'\".,<>&;()[]",
@@ -109,6 +109,11 @@ def test_words_of_plain_documents_stay_in_their_places(document: str, words: str
         pytest.param("a<b>b</b>c &amp; d", "abc d", id="markup"),
         pytest.param("a &nGt; b", "a b", id="a longer entity"),
         pytest.param("well-\n  known well-\nmade", "wellknown well made", id="a broken word"),
+        pytest.param("a b-\r\nx a-\r\nb", "a b x ab", id="a line that ends with two characters"),
+        pytest.param("a-\vb", "ab", id="the end of a line of tables"),
+        pytest.param("a-\fb", "ab", id="the end of a page"),
+        pytest.param("é-\nté", "été", id="a broken word with accents around the hyphen"),
+        pytest.param("a_-\nb", "a_b", id="a broken word with an underscore"),
         pytest.param("e\u200bx \ufeffy", "ex y", id="invisible characters"),
         pytest.param("10² ½ ﬁne cafe\u0301", "10 2 1 2 fine café", id="rare characters"),
         pytest.param("数学 ภา", "数 学 ภ า", id="scripts without spaces"),

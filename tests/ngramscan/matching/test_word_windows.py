@@ -20,7 +20,7 @@ from tests.support import passage_oracle
 # Words of all lengths, many of which differ in one byte: at the ends, or in the middle.
 LONG = "abcdefghijklmnopqrstuvwxyz" * 2
 WORDS = ["a", "b", "ab", "é", "12345678", "12345679", "123456789", "023456789", "1234567890abcdef"]
-WORDS += [LONG[:size] for size in (16, 17, 24, 25, 40, 52)]
+WORDS += [LONG[:size] for size in (16, 17, 22, 24, 25, 40, 52)]
 WORDS += [f"{LONG[:size]}-{LONG[size + 1 : 52]}".replace("-", "0") for size in (7, 8, 15, 20, 44)]
 
 
