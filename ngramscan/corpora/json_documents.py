@@ -30,13 +30,16 @@ class LineParser:
         self.lines_read = 0
         self._options = options
         self._records = JsonRecords(options)
-        names = {"text": options.text_field}
-        sources = [(name, Any, None) for name in SOURCE_FIELDS] if options.needs_sources else []
-        row = msgspec.defstruct("Row", [("text", str), *sources], rename=names, gc=False)
-        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(row)
         self._reads_line_by_line = self._records.reads_fields or (
             options.needs_sources and options.text_field in SOURCE_FIELDS
         )
+        # A text that is its own source would be a field of that name twice.
+        with_sources = options.needs_sources and not self._reads_line_by_line
+        sources = [(name, Any, None) for name in SOURCE_FIELDS] if with_sources else []
+        row = msgspec.defstruct(
+            "Row", [("text", str), *sources], rename={"text": options.text_field}, gc=False
+        )
+        self._decoder: msgspec.json.Decoder[Any] = msgspec.json.Decoder(row)
 
     def parse(self, block: bytearray, consumed: int) -> Batch:
         """Return the documents of some lines; `lines_read` stops before a line that is wrong."""

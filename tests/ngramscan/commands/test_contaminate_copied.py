@@ -93,6 +93,15 @@ def test_verdicts_name_the_document_and_its_source() -> None:
 
 
 @pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("name", ["url", "source_url", "id", "source"])
+def test_a_text_may_have_the_name_of_a_source(name: str) -> None:
+    write_lines("corpus.jsonl", [{name: page["text"]} for page in PAGES])
+    rows = rows_of("--text-field", name)
+    assert rows["gardener"]["verdict"] == "copied"
+    assert rows["gardener"]["document"] == "corpus.jsonl:1"
+
+
+@pytest.mark.usefixtures("here")
 def test_answers_are_near_the_copy_or_not() -> None:
     rows = rows_of("--answer-field", "answer", "--shares", "s.csv")
     answers = {id_: row["answer"] for id_, row in rows.items()}
