@@ -28,9 +28,12 @@ FOUND_WEIGHT = 0.5
 """From this share of the weight of all windows on, wherever they occur, an entry is shared."""
 SHARED_WORDS = 13
 """An entry is shared if so many words in a row consist of windows that occur."""
+MEASURED = "precision 98.6%, recall 99.5%"
+"""Of these thresholds, on the test bed of docs/results/copies.md."""
 
 
 def described_thresholds() -> str:
     """Return the thresholds as rows record them, after the length of the windows."""
     covered, score = f"{COVERED:.0%} of the words", f"{SCORE:.0%} of the weight of its rare windows"
-    return f"rare up to {RARE} occurrences; copied from {covered} and {score} in one document on"
+    classes = f"copied from {covered} and {score} in one document on"
+    return f"rare up to {RARE} occurrences; {classes} ({MEASURED} on a test bed)"
