@@ -307,7 +307,9 @@ def _has_shards(place: str) -> bool:
 
 
 def _is_token_folder(place: str) -> bool:
-    return (index_folder(place) / "tokenized.0").is_file()
+    folder = index_folder(place)
+    names = ("tokenized.0", "tokenized", "*/tokenized")  # versions 4 and 5, one shard of 6, and 6
+    return folder.is_dir() and any(True for name in names for _ in folder.glob(name))
 
 
 def _is_corpus(place: str) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.formats import is_shard, token_files
@@ -10,6 +13,54 @@ from ngramscan.messages import OptionUse, Text
 
 NEEDED = ("tokenized", "table", "offset")
 """The files that each shard has."""
+
+
+class ShardPlace(NamedTuple):
+    """The place of the files of a shard."""
+
+    folder: Path
+    number: str
+    """Of the shard, as its files or its folder have it."""
+    suffix: str
+    """Follows the names of its files; empty in version 6."""
+
+    def path(self, name: str) -> Path:
+        """Return the path of one of its files."""
+        return self.folder / f"{name}{self.suffix}"
+
+
+def shard_places(directory: Path, names: Iterable[str]) -> list[ShardPlace]:
+    """Return the shards of an index in their order, by the paths of its files.
+
+    An IndexFormatError names a file that is missing.
+    """
+    paths = set(names)
+    folders = {os.path.dirname(name) for name in paths}
+    numbers = {name.partition(".")[2] for name in paths if "." in os.path.basename(name)}
+    if numbers:
+        # The largest number tells how many there are: one that is missing is found here, too.
+        all_numbers = map(str, range(max(map(int, numbers)) + 1))
+        expected = [ShardPlace(directory, number, f".{number}") for number in all_numbers]
+        # As text, since the numbers that the original gives to shards and documents are of that
+        # order.
+        places = sorted(expected, key=lambda place: place.number)
+    else:
+        places = [
+            ShardPlace(directory / folder, folder or "0", "")
+            for folder in sorted(folders, key=_position)
+        ]
+    for place in places:
+        for name in NEEDED:
+            path = place.path(name)
+            if path.relative_to(directory).as_posix() not in paths:
+                problem = "missing; copy it here, or build the index again"
+                raise IndexFormatError(str(path), problem)
+    return places
+
+
+def _position(folder: str) -> tuple[int, str]:
+    """Return what puts the folders of shards in the order of the corpus: by number, if any."""
+    return (int(folder) if folder.isdecimal() else -1, folder)
 
 
 def list_files(directory: Path) -> dict[str, int]:
@@ -25,13 +76,9 @@ def list_files(directory: Path) -> dict[str, int]:
         raise InputError(where, "not a folder; expected that of an index") from error
     except OSError as error:
         raise IndexFormatError(where, f"can't be read: {error.strerror}") from error
-    if any((folder / "tokenized").exists() for folder in (directory, *inner)):
-        problem: Text = (
-            "an index of version 6, a folder per shard, which is not read; only 4 and 5 are"
-        )
-    elif any(map(is_shard, (directory, *inner))):
+    if any(map(is_shard, (directory, *inner))):
         cure = OptionUse("index", f"fm9:{directory}")
-        problem = "an index over bytes, not over tokens; to query it: " + cure
+        problem: Text = "an index over bytes, not over tokens; to query it: " + cure
     else:
         problem = f"not an index over tokens: it lacks {', '.join(f'{name}.0' for name in NEEDED)}"
     raise InputError(where, problem)

@@ -4,7 +4,8 @@ A shard N is `tokenized.N` (for each document a separator, all bits set, then it
 (the byte offsets of all tokens and separators, in the order of the bytes from there to the end of
 the shard), `offset.N` (the byte offset of each document's separator), and perhaps `metadata.N` with
 `metaoff.N`. The width of tokens is in no file: it follows from the sizes, as pointers take
-⌈log2(bytes of tokenized.N) / 8⌉ bytes.
+⌈log2(bytes of tokenized.N) / 8⌉ bytes. In version 6, the files of a shard have no number, and are
+in a folder of their own.
 """
 
 from __future__ import annotations
@@ -25,7 +26,12 @@ from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps, run_to_end
 from ngramscan.index_files.mapped import MappedFile, state_of, unchanged
 from ngramscan.index_files.tokens import kernels
-from ngramscan.index_files.tokens.folders import NEEDED, list_files
+from ngramscan.index_files.tokens.folders import (
+    NEEDED,
+    ShardPlace,
+    list_files,
+    shard_places,
+)
 from ngramscan.matching.alike import AlikePlaces
 
 WIDTHS = (1, 2, 4)
@@ -76,8 +82,9 @@ class _IndexFile(MappedFile):
 class TokenShard:
     """The files of one shard. Positions are counted in tokens, separators among them."""
 
-    def __init__(self, directory: Path, number: str) -> None:
-        self.directory, self.number = directory, number
+    def __init__(self, place: ShardPlace) -> None:
+        self.directory, self.number = place.folder, place.number
+        self._path = place.path
         self.files: list[_IndexFile] = []
         """Those that are open."""
         optional = {name: self._path(name) for name in ("metadata", "metaoff")}
@@ -112,9 +119,6 @@ class TokenShard:
         """Open one of its files."""
         self.files.append(_IndexFile(self._path(name), self._known.get(name)))
         return self.files[-1]
-
-    def _path(self, name: str) -> Path:
-        return self.directory / f"{name}.{self.number}"
 
     @property
     def separator(self) -> int:
@@ -425,15 +429,7 @@ class TokenFolder:
 def open_token_folder(directory: Path) -> TokenFolder:
     """Open the index in a folder; an InputError or IndexFormatError says what is wrong with it."""
     sizes = list_files(directory)
-    numbers = {name.partition(".")[2] for name in sizes}
-    for name in NEEDED:
-        # The largest number tells how many there are: one that is missing is found here, too.
-        for number in range(max(map(int, numbers), default=-1) + 1):
-            if f"{name}.{number}" not in sizes:
-                problem = "missing; copy it here, or build the index again"
-                raise IndexFormatError(str(directory / f"{name}.{number}"), problem)
-    # As text, since the numbers that the original gives to shards and documents are of that order.
-    shards = [TokenShard(directory, number) for number in sorted(numbers)]
+    shards = [TokenShard(place) for place in shard_places(directory, sizes)]
     if not any(shard.documents for shard in shards):
         raise IndexFormatError(str(directory), "contains no documents")
     return TokenFolder(directory, shards, sum(sizes.values()))

@@ -24,7 +24,8 @@ from ngramscan.index_files.formats import is_shard, is_token_folder, token_files
         ("tokenized.01", False, False),
         ("tokenized.0.gz", False, False),
         ("xtokenized.0", False, False),
-        ("tokenized", False, False),
+        ("tokenized", False, True),
+        ("table", False, False),
     ],
 )
 def test_a_file_tells_the_format_of_its_folder(

@@ -216,7 +216,15 @@ def test_shards_of_different_widths(tmp_path: Path) -> None:
     ("files", "kind", "problem"),
     [
         pytest.param(["note"], InputError, "it lacks tokenized.0, table.0, offset.0", id="other"),
-        pytest.param(["00/tokenized"], InputError, "version 6", id="version 6"),
+        pytest.param(
+            ["00/tokenized", "00/table", "01/table", "00/offset", "01/offset"],
+            IndexFormatError,
+            r"01/tokenized: missing",
+            id="version 6 without tokens",
+        ),
+        pytest.param(
+            ["00/tokenized", "00/offset"], IndexFormatError, "00/table: missing", id="version 6"
+        ),
         pytest.param(
             ["tokenized.0", "table.0", "offset.0"], IndexFormatError, "no documents", id="empty"
         ),
@@ -231,7 +239,7 @@ def test_folders_of_other_kinds_are_refused(
         path.touch()
     with pytest.raises(kind, match=problem):
         open_token_folder(tmp_path / "folder")
-    assert is_token_folder(tmp_path / "folder") == ("tokenized.0" in files)
+    assert is_token_folder(tmp_path / "folder") == (files != ["note"])
 
 
 def test_what_is_no_folder_of_tokens_is_refused(tmp_path: Path) -> None:
