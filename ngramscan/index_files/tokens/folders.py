@@ -20,7 +20,7 @@ class ShardPlace(NamedTuple):
 
     folder: Path
     number: str
-    """Of the shard, as its files or its folder have it."""
+    """The number of the shard, as its files or its folder have it."""
     suffix: str
     """Follows the names of its files; empty in version 6."""
 
