@@ -23,7 +23,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -116,33 +116,41 @@ def run(command: list[str]) -> tuple[float, int, str]:
     return time.perf_counter() - started_at, peak, output[0]
 
 
-def main() -> None:
+def compare_with_f1(
+    name: str, program: str, make_task: Callable[[Path], object], explanation: str = ""
+) -> None:
+    """Run a program and `count f1` in turn on a corpus, and print their speeds.
+
+    The program gets the spec of the corpus, a file with what `make_task` makes of the corpus, and a
+    journal; `explanation` follows what it prints.
+    """
     size, rounds = (int(value) for value in [*sys.argv[1:3], "1000", "3"][:2])
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         corpus = Path(sys.argv[3]) if len(sys.argv) > 3 else folder / "corpus.jsonl"
         if len(sys.argv) <= 3:
             make_corpus(corpus, size * 1_000_000)
-        (folder / "windows.json").write_text(json.dumps(make_windows(corpus)))
+        (folder / "task.json").write_text(json.dumps(make_task(corpus)))
         spec, journal = f"scan:{corpus.resolve()}", str(folder / "journal.sqlite")
         count = [sys.executable, "-m", "ngramscan", "count", "f1", "--index", spec]
         count += ["--refresh", "--journal", journal, "--format", "csv", "-q"]
-        asked = [sys.executable, "-c", COUNT_WINDOWS, spec, str(folder / "windows.json"), journal]
-        run(asked)  # compiles the kernels where that was not done before
-        of_f1, of_windows = [], []
+        command = [sys.executable, "-c", program, spec, str(folder / "task.json"), journal]
+        run(command)  # compiles what was not compiled before
+        runs_of_f1, runs_of_program = [], []
         for _ in range(rounds):
-            of_f1.append(run(count))
-            of_windows.append(run(asked))
+            runs_of_f1.append(run(count))
+            runs_of_program.append(run(command))
         megabytes = corpus.stat().st_size / 1e6
     print(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    for name, values in (("count f1", of_f1), ("60,000 windows", of_windows)):
+    for label, values in (("count f1", runs_of_f1), (name, runs_of_program)):
         seconds = statistics.median(value[0] for value in values)
         peak = max(value[1] for value in values) / 1e6
         every = " ".join(f"{value[0]:.1f}" for value in values)
-        print(f"{name:15} {megabytes / seconds:6.0f} MB/s  {peak:5.0f} MB of memory  s: {every}")
-    ratio = statistics.median(a[0] / b[0] for a, b in zip(of_f1, of_windows, strict=True))
-    print(f"ratio of speeds {ratio:.2f}; {of_windows[-1][2].strip()} windows occur")
+        print(f"{label:15} {megabytes / seconds:6.0f} MB/s  {peak:5.0f} MB of memory  s: {every}")
+    pairs = zip(runs_of_f1, runs_of_program, strict=True)
+    ratio = statistics.median(f1[0] / other[0] for f1, other in pairs)
+    print(f"ratio of speeds {ratio:.2f}; {runs_of_program[-1][2].strip()}{explanation}")
 
 
 if __name__ == "__main__":
-    main()
+    compare_with_f1("60,000 windows", COUNT_WINDOWS, make_windows, " windows occur")

@@ -12,18 +12,14 @@ together.
 from __future__ import annotations
 
 import json
-import os
-import platform
 import random
-import statistics
 import sys
-import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.contaminate import make_corpus, run
+from benchmarks.contaminate import compare_with_f1
 
 ENTRIES, WORDS = 1_000, 100
 
@@ -65,33 +61,5 @@ def make_entries(path: Path) -> list[str]:
     return entries
 
 
-def main() -> None:
-    size, rounds = (int(value) for value in [*sys.argv[1:3], "1000", "3"][:2])
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        corpus = Path(sys.argv[3]) if len(sys.argv) > 3 else folder / "corpus.jsonl"
-        if len(sys.argv) <= 3:
-            make_corpus(corpus, size * 1_000_000)
-        (folder / "entries.json").write_text(json.dumps(make_entries(corpus)))
-        spec, journal = f"scan:{corpus.resolve()}", str(folder / "journal.sqlite")
-        count = [sys.executable, "-m", "ngramscan", "count", "f1", "--index", spec]
-        count += ["--refresh", "--journal", journal, "--format", "csv", "-q"]
-        find = [sys.executable, "-c", FIND_PASSAGES, spec, str(folder / "entries.json"), journal]
-        run(find)  # compiles modules where that was not done before
-        of_f1, of_passages = [], []
-        for _ in range(rounds):
-            of_f1.append(run(count))
-            of_passages.append(run(find))
-        megabytes = corpus.stat().st_size / 1e6
-    print(f"{platform.platform()}, {os.cpu_count()} cores, Python {platform.python_version()}")
-    for name, values in (("count f1", of_f1), ("passages", of_passages)):
-        seconds = statistics.median(value[0] for value in values)
-        peak = max(value[1] for value in values) / 1e6
-        every = " ".join(f"{value[0]:.1f}" for value in values)
-        print(f"{name:15} {megabytes / seconds:6.0f} MB/s  {peak:5.0f} MB of memory  s: {every}")
-    ratio = statistics.median(a[0] / b[0] for a, b in zip(of_f1, of_passages, strict=True))
-    print(f"ratio of speeds {ratio:.2f}; {of_passages[-1][2].strip()}")
-
-
 if __name__ == "__main__":
-    main()
+    compare_with_f1("passages", FIND_PASSAGES, make_entries)
