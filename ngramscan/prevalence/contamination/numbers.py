@@ -9,6 +9,8 @@ from functools import lru_cache
 
 MASK = "0"
 """Stands for any number."""
+_LONG = 500
+"""Words of a passage from which on frequent words are aligned only next to others."""
 _SPELT = frozenset(
     {
         *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -44,7 +46,9 @@ def changed_numbers(words: Sequence[str], passage: Sequence[str]) -> list[tuple[
     gone, new = numbers - numbers_of_passage, numbers_of_passage - numbers
     if not gone or not new:
         return []
-    matcher = SequenceMatcher(None, masked(words), masked(passage), autojunk=False)
+    # Without words that are everywhere, alignment of long texts takes seconds, not minutes.
+    is_long = len(passage) > _LONG
+    matcher = SequenceMatcher(None, masked(words), masked(passage), autojunk=is_long)
     return [
         (first + step, second + step)
         for first, second, size in matcher.get_matching_blocks()

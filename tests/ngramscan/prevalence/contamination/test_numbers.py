@@ -1,5 +1,7 @@
 """Numbers of an entry that are others in a copy."""
 
+import random
+
 import pytest
 
 from ngramscan.prevalence.contamination.numbers import changed_numbers, is_number, masked
@@ -36,3 +38,14 @@ def test_changed_numbers_are_pairs_of_aligned_ones(
     words, others = (text.split() if isinstance(text, str) else text for text in (entry, passage))
     pairs = [(words[at], others[to]) for at, to in changed_numbers(words, others)]
     assert pairs == expected
+
+
+@pytest.mark.parametrize("n_words", [100, 900])
+def test_changed_numbers_of_long_texts_are_found_as_well(n_words: int) -> None:
+    draw = random.Random(n_words)
+    others = [first + second for first in "bcdfghkl" for second in "aeiou"]
+    words = [str(at) if at % 20 == 0 else draw.choice(others) for at in range(n_words)]
+    changed = {20, 60, n_words - 20}
+    passage = ["intro", *(f"{word}1" if at in changed else word for at, word in enumerate(words))]
+    pairs = changed_numbers(words, passage)
+    assert pairs == [(at, at + 1) for at in sorted(changed)]
