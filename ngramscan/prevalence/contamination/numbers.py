@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
+
+from ngramscan.matching.word_windows import windows_of_words
 
 MASK = "0"
 """Stands for any number."""
 _LONG = 500
-"""Words of a passage from which on frequent words are aligned only next to others."""
+"""Words of a passage from which on words are aligned in groups."""
+_GROUP = 3
+"""Words of a group."""
 _SPELT = frozenset(
     {
         *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -46,12 +50,24 @@ def changed_numbers(words: Sequence[str], passage: Sequence[str]) -> list[tuple[
     gone, new = numbers - numbers_of_passage, numbers_of_passage - numbers
     if not gone or not new:
         return []
-    # Without words that are everywhere, alignment of long texts takes seconds, not minutes.
-    is_long = len(passage) > _LONG
-    matcher = SequenceMatcher(None, masked(words), masked(passage), autojunk=is_long)
     return [
-        (first + step, second + step)
-        for first, second, size in matcher.get_matching_blocks()
-        for step in range(size)
-        if words[first + step] in gone and passage[second + step] in new
+        (at, to)
+        for at, to in dict.fromkeys(_aligned(masked(words), masked(passage)))
+        if words[at] in gone and passage[to] in new
     ]
+
+
+def _aligned(words: Sequence[str], passage: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Yield the places of the same words in two texts, in their order.
+
+    Long texts are aligned by groups of words, and without groups that are everywhere: single
+    words would take minutes.
+    """
+    is_long = len(passage) > _LONG
+    size = _GROUP if is_long else 1
+    first_groups, second_groups = (windows_of_words(text, size) for text in (words, passage))
+    matcher = SequenceMatcher(None, first_groups, second_groups, autojunk=is_long)
+    for first, second, n_groups in matcher.get_matching_blocks():
+        if n_groups:
+            for step in range(n_groups + size - 1):
+                yield first + step, second + step
