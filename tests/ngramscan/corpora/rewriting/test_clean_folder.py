@@ -1,6 +1,7 @@
 """Folders that a copy is written to: killed at any time, a run goes on and makes the same files."""
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from ngramscan.corpora.rewriting.clean_folder import open_clean_folder
 from ngramscan.errors import InputError
 from tests.support import corpus_files
 from tests.support.packers import PACKERS
+from tests.support.places import ROOT
 from tests.support.started import started
 
 PROGRAM = [sys.executable, "-m", "tests.support.programs.write_clean"]
@@ -47,7 +49,9 @@ def names_and_contents(folder: Path) -> dict[str, bytes]:
 
 def run_for(folder: str, tmp_path: Path, seconds: float) -> float | None:
     """Write a copy, and return how long it took; None: it took longer, and was killed."""
-    with started([*PROGRAM, folder], cwd=tmp_path, stdout=subprocess.PIPE) as process:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [*PROGRAM, folder]
+    with started(command, cwd=tmp_path, env=environment, stdout=subprocess.PIPE) as process:
         assert process.stdout
         assert process.stdout.readline() == "ready\n"
         ready_at = time.monotonic()
