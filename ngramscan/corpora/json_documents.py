@@ -51,7 +51,7 @@ class LineParser:
                 rows = self._decoder.decode_lines(block)
                 texts = [row.text.encode() for row in rows]
                 if self._options.needs_sources:
-                    sources = [*map(_source, map(_SOURCES_OF, rows))]
+                    sources = [_source(_SOURCES_OF(row)) for row in rows]
             if texts and len(texts) == n_lines:
                 self.lines_read += n_lines
                 records = range(self.lines_read - n_lines + 1, self.lines_read + 1)

@@ -241,7 +241,7 @@ def _simple_forms(texts: Sequence[bytes], is_broken: IsBroken) -> list[_SimpleFo
         forms[number] = _without_other_hyphens(forms[number], is_broken)
     slow = np.searchsorted(joined.begins, places[kinds == _SLOW], "right") - 1
     n_rare = np.bincount(slow, minlength=len(texts)).tolist()
-    return [*map(_SimpleForm, forms, n_rare)]
+    return [_SimpleForm(form, n) for form, n in zip(forms, n_rare, strict=True)]
 
 
 def _without_other_hyphens(text: bytes, is_broken: IsBroken) -> bytes:

@@ -141,7 +141,7 @@ def _places_of(files: Iterable[CorpusFile]) -> Iterable[str]:
     """Return the folders of local files, and the files that are links."""
     paths = [file.path for file in files if not is_remote(file.path)]
     links = filter(os.path.islink, paths)
-    return dict.fromkeys([*map(os.path.dirname, paths), *links])
+    return dict.fromkeys([os.path.dirname(path) for path in paths] + [*links])
 
 
 def _refuse_unknown_files(removals: Mapping[str, Removals], corpus: Corpus) -> None:
