@@ -31,7 +31,8 @@ from ngramscan.indexes.options import IndexOptions
 from ngramscan.matching import normalized
 from ngramscan.progress import SILENT
 spec, entries, journal = sys.argv[1:]
-texts = [normalized(text, "words").split() for text in json.load(open(entries))]
+with open(entries, encoding="utf-8") as file:
+    texts = [normalized(text, "words").split() for text in json.load(file)]
 sought = SoughtTexts(
     texts, [[] for _ in texts], width=4, least_share=0.2, context=200, most=10
 )

@@ -255,7 +255,8 @@ def contamination() -> str:
         for benchmark, title in BENCHMARKS.items():
             numbers = [counts[corpus, benchmark, "copied", verdict] for verdict in classes]
             dirty = [counts[corpus, benchmark, rule, "dirty"] for rule in published]
-            cells = [corpus_title, title, *map(str, (sum(numbers), *numbers, *dirty))]
+            shown_numbers = [sum(numbers), *numbers, *dirty]
+            cells = [corpus_title, title, *(f"{number}" for number in shown_numbers)]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 

@@ -93,9 +93,10 @@ def documentation() -> Iterator[str]:
     """Yield Python's documentation of topics, and licences."""
     yield from (text for _, text in sorted(pydoc_data.topics.topics.items()))
     for folder in LICENCES:
-        for path in sorted(folder.glob("*")):
-            is_licence = folder != STDLIB or path.name.startswith("LICENSE")
-            if is_licence and path.is_file() and not path.is_symlink():
+        # The library has one licence among its modules; the other folders have nothing else.
+        pattern = "LICENSE*" if folder == STDLIB else "*"
+        for path in sorted(folder.glob(pattern)):
+            if path.is_file() and not path.is_symlink():
                 yield path.read_text("utf-8", errors="ignore")[:LONGEST_DOCUMENT]
 
 

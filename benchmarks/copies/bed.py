@@ -126,7 +126,7 @@ OF_EACH_FAMILY, SIBLINGS = 6, 60
 COMMON_QUESTIONS, COMMON_SIBLINGS = 36, 150
 ABSENT = (110, 8)
 BACKGROUND_PROBLEMS = (1500, 200)
-"""Problems in the corpus that are nobody's copy: in English, in each other language."""
+"""Problems of the corpus that no entry was copied from: in English, in each other language."""
 
 
 def make_bed(seed: int = 1, size: float = 1.0) -> Bed:

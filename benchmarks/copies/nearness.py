@@ -44,15 +44,18 @@ def distance(words: Sequence[str], document: Sequence[str]) -> int:
     return int(edits.min())
 
 
+def runs_of(words: Sequence[str]) -> set[tuple[str, ...]]:
+    """Return the different runs of `RUN` words."""
+    return {tuple(words[first : first + RUN]) for first in range(len(words) - RUN + 1)}
+
+
 def nearest(texts: Mapping[str, str], documents: Iterable[str]) -> dict[str, float]:
     """Return the share of each text's words that must be edited to get it from a document.
 
     The document is the nearest. Texts that have little in common with all documents are left out.
     """
     words = {id_: words_of(text) for id_, text in texts.items()}
-    runs = {
-        id_: set(zip(*(each[i:] for i in range(RUN)), strict=False)) for id_, each in words.items()
-    }
+    runs = {id_: runs_of(words_of_text) for id_, words_of_text in words.items()}
     having: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
     for id_, runs_of_text in runs.items():
         for run in runs_of_text:
@@ -61,7 +64,7 @@ def nearest(texts: Mapping[str, str], documents: Iterable[str]) -> dict[str, flo
     for document in documents:
         document_words = words_of(document)
         common: defaultdict[str, int] = defaultdict(int)
-        for run in set(zip(*(document_words[i:] for i in range(RUN)), strict=False)):
+        for run in runs_of(document_words):
             for id_ in having.get(run, ()):
                 common[id_] += 1
         for id_, shared_runs in common.items():

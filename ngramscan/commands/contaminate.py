@@ -240,7 +240,9 @@ def contaminate(
     notices += [*_describe_short(result.whole_entries), *_describe_forms(result.found_forms)]
     notices += outcome.notices
     unknown = [(failure.error, failure.index) for failure in result.missing]
-    failures = [*describe_lost(unknown, "window"), *describe_lost(outcome.lost, "context")]
+    # The rule `copied` counts windows and shows them; most that fails is counted.
+    lost_kind = "window" if chosen.weighs else "context"
+    failures = [*describe_lost(unknown, "window"), *describe_lost(outcome.lost, lost_kind)]
     failures += outcome.failures
     is_screen = len(result.sizes) > 1 and not show_all
     show = tables.print_contaminate_screen if is_screen else tables.print_contaminate

@@ -82,7 +82,8 @@ def relative_names(corpus: Corpus) -> Sequence[str]:
     location = Path(corpus.location).expanduser()
     if corpus.location and location.is_dir():
         return [Path(path).relative_to(location).as_posix() for path in paths]
-    levels = zip(*(path.split("/")[:-1] for path in paths), strict=False)
+    folders = [path.split("/")[:-1] for path in paths]
+    levels = zip(*folders, strict=False)
     shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))
     return ["/".join(path.split("/")[shared:]) for path in paths]
 

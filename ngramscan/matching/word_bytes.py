@@ -41,7 +41,8 @@ _LETTERS[:128] = [
     ord(chr(code).lower()) if chr(code).isalnum() or code == _UNDERSCORE else _SPACE
     for code in range(128)
 ]
-_IS_LETTER = np.array([code >= 128 or chr(code).isalnum() for code in range(256)])
+_IS_LETTER = np.array([True] * 256)
+_IS_LETTER[:128] = [chr(code).isalnum() for code in range(128)]
 """Bytes of letters and digits, where other characters beyond ASCII are gone."""
 _HYPHEN = "\u2010"
 _HYPHEN_THAT_JOINS = "\u2011"

@@ -613,7 +613,8 @@ class _Lists:
     """Lists of numbers after each other."""
 
     def __init__(self, lists: Sequence[Sequence[int]]) -> None:
-        self._ends = np.cumsum([0, *map(len, lists)])
+        sizes = [len(values) for values in lists]
+        self._ends = np.cumsum([0, *sizes])
         self.values = np.array([value for values in lists for value in values], np.int64)
 
     def expand(self, numbers: Integers) -> tuple[Integers, Integers]:

@@ -12,7 +12,7 @@ from ngramscan.prevalence.contamination.copied_entries import run_copied
 from ngramscan.prevalence.contamination.evidence import EvidenceRow
 from ngramscan.prevalence.contamination.rules import COPIED, make_rule, windows_of
 from ngramscan.serve.fields import RefusedError
-from ngramscan.serve.forms import check_length, names_in, read_pairs, text_in
+from ngramscan.serve.forms import names_in, pasted_text_in, read_pairs
 from ngramscan.serve.search import IndexAnswer, fill_in_time
 
 LONGEST_ENTRY = 2_000
@@ -40,16 +40,11 @@ class EntryAnswer(IndexAnswer):
 
 
 def read_entry_question(form: bytes, served: Collection[str]) -> EntryQuestion | None:
-    """Read a form; None if it has no text.
-
-    Browsers send line ends as CR and LF, whatever was pasted; texts have them as LF.
-    """
+    """Read a form; None if it has no text."""
     pairs = read_pairs(form)
-    text = text_in(pairs, "text")
+    text = pasted_text_in(pairs, "text", LONGEST_ENTRY)
     if text is None:
         return None
-    text = text.replace("\r\n", "\n")
-    check_length("text", text, LONGEST_ENTRY)
     if not windows_of(text, make_rule(COPIED)):
         raise RefusedError("text: enter a text with words")
     return EntryQuestion(text, names_in(pairs, served))

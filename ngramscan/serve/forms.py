@@ -47,6 +47,20 @@ def number_in(pairs: FormPairs, name: str, default: int, most: int, least: int =
     return int(text)
 
 
+def pasted_text_in(pairs: FormPairs, name: str, longest: int) -> str | None:
+    """Return a text that may have several lines; None if there is none.
+
+    Browsers send line ends as CR and LF, whatever was pasted; texts have them as LF. A RefusedError
+    says that the text is too long.
+    """
+    text = text_in(pairs, name)
+    if text is None:
+        return None
+    text = text.replace("\r\n", "\n")
+    check_length(name, text, longest)
+    return text
+
+
 def check_length(name: str, text: str, longest: int) -> None:
     """Refuse a text that is too long."""
     if len(text) > longest:

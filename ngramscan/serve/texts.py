@@ -9,7 +9,7 @@ from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, QueryCount
 from ngramscan.prevalence.trace import GivenText, Traced, TraceOptions, count_spans, run_trace
 from ngramscan.serve.fields import RefusedError
-from ngramscan.serve.forms import check_length, names_in, number_in, read_pairs, text_in
+from ngramscan.serve.forms import names_in, number_in, pasted_text_in, read_pairs
 from ngramscan.serve.search import IndexAnswer, fill_in_time
 
 LONGEST_TEXT = 10_000
@@ -40,16 +40,11 @@ class TextAnswer(IndexAnswer):
 
 
 def read_text_question(form: bytes, served: Collection[str]) -> TextQuestion | None:
-    """Read a form; None if it has no text.
-
-    Browsers send line ends as CR and LF, whatever was pasted; texts have them as LF.
-    """
+    """Read a form; None if it has no text."""
     pairs = read_pairs(form)
-    text = text_in(pairs, "text")
+    text = pasted_text_in(pairs, "text", LONGEST_TEXT)
     if text is None:
         return None
-    text = text.replace("\r\n", "\n")
-    check_length("text", text, LONGEST_TEXT)
     if not text.strip():
         raise RefusedError("text: enter a text")
     least = number_in(pairs, "words", MIN_WORDS, MOST_WORDS, least=1)

@@ -179,7 +179,11 @@ def _logical_type_of(column: Any) -> str:
 
 
 def _columns_written(schema: pa.Schema, options: dict[str, Any]) -> list[_ParquetColumn]:
-    """Return the columns of a file that a writer makes; those of another schema are others."""
+    """Return the columns of a file that a writer makes; those of another schema are others.
+
+    A writer that refuses the schema, or does not know an option that later versions have, makes
+    none; where no choice of options makes the wanted columns, the file is refused.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -187,7 +191,7 @@ def _columns_written(schema: pa.Schema, options: dict[str, Any]) -> list[_Parque
     try:
         with pq.ParquetWriter(sink, schema, **options):
             pass
-    except (pa.ArrowException, NotImplementedError, TypeError):  # old versions lack options
+    except (pa.ArrowException, NotImplementedError, TypeError):
         return []
     written = pq.ParquetFile(pa.BufferReader(sink.getvalue()))
     is_same = written.schema_arrow.equals(schema) and all(

@@ -38,7 +38,8 @@ class PassageQuestion:
     """Stands for the texts."""
 
     def __post_init__(self) -> None:
-        content = repr([FORM, *map(list, self.texts)])
+        word_lists = [list(words) for words in self.texts]
+        content = repr([FORM, *word_lists])
         digest = hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
         object.__setattr__(self, "digest", digest)
         object.__setattr__(self, "read", replace(self.read, with_sources=True))

@@ -225,3 +225,12 @@ def test_a_sample_of_files_leaves_unknown_what_it_has_not() -> None:
 def test_options_of_other_rules_are_refused_in_a_line(more: list[str], problem: str) -> None:
     told = refusal("contaminate", "q.jsonl", "--index", "scan:corpus.jsonl", "-q", *more)
     assert told.startswith(problem)
+
+
+@pytest.mark.usefixtures("here")
+def test_a_service_that_is_not_there_leaves_every_verdict_unknown() -> None:
+    address = "http://127.0.0.1:9/nothing"
+    done = invoke("contaminate", "q.jsonl", "--index", address, "-q", "--format", "csv")
+    assert done.code == 1
+    assert "windows missing" in done.stderr
+    assert {(row["verdict"], row["asked"]) for row in done.rows} == {("", "0")}

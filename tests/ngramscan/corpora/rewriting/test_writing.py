@@ -163,7 +163,7 @@ def corpus(tmp_path: Path) -> Path:
         pytest.param(
             "w.arrow", b"ARROW1", "Arrow can't be written without some documents; write", id="Arrow"
         ),
-        pytest.param("p.parquet", b"PAR1", "not a Parquet file, or truncated", id="no Parquet"),
+        pytest.param("p.parquet", b"PAR1", "not a Parquet file, or truncated", id="another format"),
     ],
 )  # fmt: skip
 def test_formats_that_can_not_be_written_are_refused_at_first(
