@@ -9,9 +9,9 @@ from pathlib import Path
 
 FM9_FILES = ("data.fm9", "data_offset", "meta.fm9", "meta_offset")
 """The files of a shard over bytes: its documents, their metadata, and the offsets of both."""
-_TOKEN_NAMES = ("tokenized", "table", "offset", "metadata", "metaoff", "unigram")
+TOKEN_NAMES = ("tokenized", "table", "offset", "metadata", "metaoff", "unigram")
 """The files of a shard over tokens, in a folder of its own in version 6 of their format."""
-_TOKEN_FILE = re.compile(rf"({'|'.join(_TOKEN_NAMES)})\.(0|[1-9][0-9]*)")
+TOKEN_FILE = re.compile(rf"({'|'.join(TOKEN_NAMES)})\.(0|[1-9][0-9]*)")
 """Those of versions 4 and 5, which are in one folder, with the number of their shard."""
 
 
@@ -33,7 +33,7 @@ def token_files(directory: Path) -> Iterator[tuple[str, int]]:
     folders = list[str]()
     with os.scandir(directory) as entries:
         for entry in entries:
-            if _TOKEN_FILE.fullmatch(entry.name) and entry.is_file():
+            if TOKEN_FILE.fullmatch(entry.name) and entry.is_file():
                 yield entry.name, entry.stat().st_size
             elif entry.is_dir():
                 folders.append(entry.name)
@@ -45,9 +45,9 @@ def _files_of_shard_folders(directory: Path, folders: Sequence[str]) -> Iterator
     paths = {
         os.path.join(folder, name): directory / folder / name
         for folder in folders
-        for name in _TOKEN_NAMES
+        for name in TOKEN_NAMES
     }
-    if any(path.name == _TOKEN_NAMES[0] and path.is_file() for path in paths.values()):
+    if any(path.name == TOKEN_NAMES[0] and path.is_file() for path in paths.values()):
         for name, path in paths.items():
             if path.is_file():
                 yield name, path.stat().st_size

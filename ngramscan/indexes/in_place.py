@@ -1,22 +1,13 @@
-"""An index that is queried in place: `fm9:https://…`, `fm9:s3://…`.
-
-Its replies are kept in the journal, with the sizes and validators of its files: other files have
-other replies. Each run opens the files, and so sees whether they are still the same; where the
-server can't be reached, known replies are given. Without validators nothing is kept.
-"""
+"""An index that is queried in place: `fm9:https://…`, `fm9:s3://…`."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, astuple
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
 from ngramscan.clock import now
-from ngramscan.errors import IndexChangedError, RemoteUnavailable
 from ngramscan.index_files.fm9.in_place_rules import extend_in_place, find_neighbours
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
 from ngramscan.index_files.fm9.in_place_spans import SearchedText, estimate_requests, find_spans
@@ -38,14 +29,14 @@ from ngramscan.indexes.base import (
     Window,
     WindowFailure,
 )
+from ngramscan.indexes.file_replies import FileReplies, OpenedFiles, whole
 from ngramscan.indexes.fm9 import Fm9Index, RuledInPlaceFm9Index, all_ranks_of
-from ngramscan.indexes.http.replies import is_size
 from ngramscan.indexes.kinds import FM9
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.journal import DAMAGED, Journal
-from ngramscan.messages import OptionUse, counted
+from ngramscan.journal import Journal
+from ngramscan.messages import counted
 from ngramscan.progress import Progress, format_bytes
-from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.ranges import LATENCY_S, Ranges
 from ngramscan.remote.stores import shown
 from ngramscan.rows import Note
 
@@ -53,15 +44,10 @@ _TEXTS_AT_ONCE = 64
 """Texts whose spans are searched at the same time; their spans are then in the journal."""
 _READERS = 8
 """Threads that ask for windows, each for many; with more, documents could fill the memory."""
-_FILES = "files"  # under which the journal has what identifies the files, and their sizes
-_UNMARKED = Note(
-    "its server sends no ETag and no date, or the files have just changed: counts are not kept",
-    "index",
-)
 _ANY = "surrogateescape"  # bytes that are not UTF-8 are kept, too
 
 # For estimates; docs/in-place.md has the measurements.
-_LATENCY_S, _REQUESTS_PER_S = 0.03, 2500
+_REQUESTS_PER_S = 2500
 _BYTES_PER_REQUEST, _METADATA_BYTES = 100, 150
 _BYTES_PER_S = 50e6
 _OFFSET_READS, _METADATA_READS = 4, 2
@@ -70,9 +56,6 @@ _PASSES = 4
 """Times that the bytes of a text are searched or read, at most, to find its spans."""
 _LIKELY = 0.5
 """Share of the requests that a search takes if both its ends stay apart."""
-
-Item = TypeVar("Item", bound=Hashable)
-T = TypeVar("T")
 
 
 class InPlaceIndex(FindsSpans):
@@ -93,73 +76,30 @@ class InPlaceIndex(FindsSpans):
         progress: Progress,
     ) -> None:
         self.name = self.spec = FM9.spec_of(shown(url).rstrip("/"))
-        self._url, self._ranges, self._journal = url, ranges, journal
+        self._url, self._ranges = url, ranges
         self._options, self._progress = options, progress
         self._rule = options.match_rule
         # Replies by a rule have its name in the journal, and those of exact texts none.
         self._rule_key = [] if self._rule.is_exact else [asdict(self._rule)]
-        self._index: Fm9Index | None = None
         self._shards: list[InPlaceShard] = []
-        self._fingerprint, self._size, self._is_marked = "", IndexSize(), True
-        self._has_answered, self._opening = False, 0
-        stored_replies = {} if options.refresh else journal.get(self.spec, self.spec, [_FILES])
-        with suppress(*DAMAGED):
-            description = json.loads(stored_replies[_FILES].text)
-            self._fingerprint, self._size = (
-                str(description["fingerprint"]),
-                IndexSize(**description["size"]),
-            )
-            self._is_marked = bool(description.get("has_validators", True))
-        self._look_again()
-
-    def _look_again(self) -> None:
-        """Open the files, which may be others than those that the journal has replies of."""
-        try:
-            self._opened()
-        except RemoteUnavailable as error:
-            if not self._fingerprint or not self._is_marked:
-                raise
-            self._progress.notice(f"{error}; using the replies in the journal")
+        self._replies = FileReplies(self.spec, self._open_files, ranges, journal, options, progress)
+        self._replies.look_again(_read_size)
 
     @property
     def _notes(self) -> tuple[Note, ...]:
         rule_notes = tuple(Note(text, "index") for text in self._rule.notes)
-        return rule_notes if self._is_marked else (*rule_notes, _UNMARKED)
+        return (*rule_notes, *self._replies.notes)
 
-    def _opened(self) -> Fm9Index:
-        """Return the index with its files open, which may differ from the files in the journal."""
-        if self._index:
-            return self._index
-        ranges = self._ranges()
-        sent = ranges.requests
+    def _open_files(self, ranges: Ranges) -> OpenedFiles[Fm9Index]:
         # Half of the memory, so that there is room for other parts.
         self._shards = open_in_place(ranges, self._url, self._options.memory_bytes // 2)
-        self._opening = ranges.requests - sent
         find = partial(find_in_all, ranges, self._shards)
-        if changed := ranges.changed:
-            what_changed = f"{counted(len(changed), 'file')} changed since an earlier run"
-            removed = "the parts of them in " + OptionUse("index_cache") + " are removed"
-            self._progress.notice(f"{self.name}: {what_changed}; " + removed)
-            changed.clear()
         arguments = self.name, self._shards, find, self._progress, _READERS
         if self._rule.is_exact:
             index = Fm9Index(*arguments)
         else:
             index = RuledInPlaceFm9Index(*arguments, self._rule, self._rule_search(ranges))
-        files = "\n".join(shard.fingerprint for shard in self._shards)
-        fingerprint = hashlib.sha256(files.encode()).hexdigest()[:16]
-        is_marked = all(shard.has_validators for shard in self._shards)
-        if (fingerprint, is_marked) != (self._fingerprint, self._is_marked):
-            if self._has_answered:
-                problem = "it has changed since the journal stored its replies"
-                raise IndexChangedError(self.name, f"{problem}; add " + OptionUse("refresh"))
-            self._fingerprint, self._size = fingerprint, index.size()
-            self._is_marked = is_marked
-            description: dict[str, Any] = {"fingerprint": fingerprint, "size": asdict(self._size)}
-            description["has_validators"] = is_marked
-            self._journal.put(self.spec, self.spec, _FILES, json.dumps(description))
-        self._index = index
-        return index
+        return OpenedFiles(index, self._shards, {"size": asdict(index.size())})
 
     def _rule_search(self, ranges: Ranges) -> RuleSearch:
         return RuleSearch(
@@ -171,7 +111,7 @@ class InPlaceIndex(FindsSpans):
 
     def size(self) -> IndexSize:
         """Return the number of documents, the bytes of their texts, and the bytes of the index."""
-        return self._size
+        return _read_size(self._replies.facts)
 
     def counts(self, queries: Sequence[str]) -> Iterator[QueryCount]:
         """Yield the count of each query."""
@@ -186,21 +126,23 @@ class InPlaceIndex(FindsSpans):
 
     def _found(self, queries: Sequence[str]) -> Iterator[tuple[Occurrences, CountSource, str]]:
         def read(query: str, segments: Any) -> Occurrences:
-            whole_numbers = [[_whole(number) for number in each] for each in segments]
+            whole_numbers = [[whole(number) for number in each] for each in segments]
             segments_of_query = tuple(Segment(*each) for each in whole_numbers)
             return Occurrences(query, segments_of_query, is_by_rule=not self._rule.is_exact)
 
         def form(query: str) -> list[Any]:
             return ["find", query, *self._rule_key]
 
-        stored_results = self._kept(queries, form, read)
+        stored_results = self._replies.stored(queries, form, read)
         for located, asked_at in stored_results.values():
             yield located, "journal", asked_at
         if missing := [query for query in queries if query not in stored_results]:
-            occurrences = list(self._opened().find(missing))
-            self._ranges().check()
+            occurrences = list(self._replies.opened().find(missing))
+            self._replies.check()
             for located in occurrences:
-                self._keep(form(located.query), [astuple(each) for each in located.segments])
+                self._replies.keep(
+                    form(located.query), [astuple(each) for each in located.segments]
+                )
                 yield located, "fm9", now()
 
     def spans(self, queries: Sequence[SpanQuery]) -> Iterator[FoundMatches]:
@@ -211,22 +153,22 @@ class InPlaceIndex(FindsSpans):
             return ["spans", by_text[text].least, text]
 
         def read(text: str, matches: Any) -> FoundMatches:
-            return FoundMatches(text, [(_whole(first), _whole(stop)) for first, stop in matches])
+            return FoundMatches(text, [(whole(first), whole(stop)) for first, stop in matches])
 
-        stored_results = self._kept([*by_text], form, read)
+        stored_results = self._replies.stored([*by_text], form, read)
         yield from (stored_matches for stored_matches, _ in stored_results.values())
         missing = [by_text[text] for text in by_text if text not in stored_results]
         if not missing:
             return
-        self._opened()
+        self._replies.opened()
         self._progress.expect(len(missing), "texts")
         for start in range(0, len(missing), _TEXTS_AT_ONCE):
             some = missing[start : start + _TEXTS_AT_ONCE]
             searched_texts = [_searched(query) for query in some]
             matches_of_queries = find_spans(self._ranges(), self._shards, searched_texts)
-            self._ranges().check()
+            self._replies.check()
             for query, matches in zip(some, matches_of_queries, strict=True):
-                self._keep(form(query.text), matches)
+                self._replies.keep(form(query.text), matches)
                 yield FoundMatches(query.text, matches)
             self._progress.advance(len(some), "texts")
 
@@ -236,12 +178,12 @@ class InPlaceIndex(FindsSpans):
         def form(place: Place) -> list[Any]:
             return ["window", *astuple(place), context, *self._rule_key]
 
-        stored_results = self._kept(places, form, _read_window)
+        stored_results = self._replies.stored(places, form, _read_window)
         yield from (stored_results[place][0] for place in places if place in stored_results)
         missing = [place for place in places if place not in stored_results]
         if not missing:
             return
-        index = self._opened()
+        index = self._replies.opened()
         longest = max(len(place.query.encode()) for place in missing)
         cost = self._cost_of_windows(len(missing), 2 * context + longest)
         work = f"{cost.requests:,} requests, {format_bytes(cost.bytes)} and {cost.seconds:,.0f} s"
@@ -250,44 +192,15 @@ class InPlaceIndex(FindsSpans):
             self._progress.notice(f"{self.name}: {windows} will take about {work}")
         for window in index.windows(missing, context):
             if isinstance(window, Window):
-                self._keep(form(window.place), _written(window))
+                self._replies.keep(form(window.place), _written(window))
             yield window
-        self._ranges().check()
-
-    # The journal
-
-    def _kept(
-        self,
-        items: Sequence[Item],
-        form: Callable[[Item], list[Any]],
-        read_stored: Callable[[Item, Any], T],
-    ) -> dict[Item, tuple[T, str]]:
-        """Return stored results and when they were asked for; open the files if any are missing."""
-        while True:
-            stored_results: dict[Item, tuple[T, str]] = {}
-            items_to_read = items if self._is_marked and not self._options.refresh else []
-            requests = {self._request(form(item)): item for item in items_to_read}
-            for request, reply in self._journal.get(self.spec, self.spec, requests).items():
-                with suppress(*DAMAGED):
-                    item = requests[request]
-                    stored_results[item] = read_stored(item, json.loads(reply.text)), reply.asked_at
-            if self._index or len(stored_results) == len({*items}):
-                self._has_answered |= bool(items)
-                return stored_results
-            self._opened()  # and they may be others by now
-
-    def _request(self, form: list[Any]) -> str:
-        return json.dumps([self._fingerprint, *form])
-
-    def _keep(self, form: list[Any], reply: Any) -> None:
-        if self._is_marked:
-            self._journal.put(self.spec, self.spec, self._request(form), json.dumps(reply))
+        self._replies.check()
 
     # Costs
 
     def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
         """Return the cost without stored replies; only headers are read for this."""
-        self._opened()
+        self._replies.opened()
         patterns = [query.encode() for query in queries]
         suffixes = {pattern[at:] for pattern in patterns for at in range(len(pattern) - 1)}
         at_most = rounds = kept_bytes = loads = 0
@@ -301,9 +214,12 @@ class InPlaceIndex(FindsSpans):
             rounds = max(rounds, longest * shard.data.rounds_per_step)
             kept_bytes += shard.data.kept_bytes
             loads += shard.data.loads
-        opened = self._opening + loads
+        opened = self._replies.opening_requests + loads
         loaded = Cost(
-            opened, opened, kept_bytes, kept_bytes / _BYTES_PER_S + self._opening * _LATENCY_S
+            opened,
+            opened,
+            kept_bytes,
+            kept_bytes / _BYTES_PER_S + self._replies.opening_requests * LATENCY_S,
         )
         search_cost = self._cost(at_most, round(at_most * _LIKELY), rounds)
         longest = max(map(len, patterns), default=0)
@@ -332,7 +248,7 @@ class InPlaceIndex(FindsSpans):
         if not windows:
             return Cost()
         largest = max(self._shards, key=lambda shard: shard.ranks).data
-        of_document = (self._size.bytes or 0) // (self._size.documents or 1)
+        of_document = (self.size().bytes or 0) // (self.size().documents or 1)
         # In one direction the next sampled place is so far away; texts are read from its end on.
         walked = SA_STEP + min(text_bytes, of_document) + _METADATA_BYTES + ISA_STEP
         steps = largest.layout.size / largest.n
@@ -343,8 +259,8 @@ class InPlaceIndex(FindsSpans):
 
     def _cost(self, at_most: int, requests: int, rounds: float) -> Cost:
         concurrency = self._options.concurrency or IN_PLACE_CONCURRENCY
-        per_second = min(concurrency / _LATENCY_S, self._options.rate or _REQUESTS_PER_S)
-        seconds = max(rounds * _LATENCY_S, requests / per_second)
+        per_second = min(concurrency / LATENCY_S, self._options.rate or _REQUESTS_PER_S)
+        seconds = max(rounds * LATENCY_S, requests / per_second)
         return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
 
 
@@ -363,15 +279,13 @@ def _written(window: Window) -> list[Any]:
 def _read_window(place: Place, written: Any) -> Window:
     document, size, text, offset, starts_document, metadata, *lengths = written
     content = text.encode(errors=_ANY)
-    start = _whole(offset)
-    match_bytes = _whole(lengths[0]) if lengths else None
+    start = whole(offset)
+    match_bytes = whole(lengths[0]) if lengths else None
     return Window(
-        place, document, _whole(size), content, start, starts_document, metadata, match_bytes
+        place, document, whole(size), content, start, starts_document, metadata, match_bytes
     )
 
 
-def _whole(value: Any) -> int:
-    """Return a kept number of bytes, words or places; a journal may have been edited."""
-    if not is_size(value):
-        raise ValueError(f"{value!r} is not a place")
-    return int(value)
+def _read_size(facts: Mapping[str, Any]) -> IndexSize:
+    """Return the size in the facts about the files."""
+    return IndexSize(**facts["size"])

@@ -154,14 +154,14 @@ class Source:
         self._odd_in_a_row = 0
         return got
 
-    async def folders(self, url: str) -> list[str] | None:
-        """Return the names of the folders there; None: they can't be listed."""
+    async def entries(self, url: str) -> list[str] | None:
+        """Return the names of files and folders there, these with a slash; None: not listed."""
         if is_http(url):
             return None
         try:
             if url.startswith("s3://"):
-                return await self._with_login(url, partial(self._in_thread, action=_folders))
-            return await self._in_thread(url, _folders)
+                return await self._with_login(url, partial(self._in_thread, action=_entries))
+            return await self._in_thread(url, _entries)
         except RemoteRefused:  # files may be public where a listing is not
             return None
 
@@ -461,14 +461,17 @@ def _sign(url: str, **login: bool) -> str:
     return str(store.sign(path, expiration=_SIGNED_FOR_S, **store.req_kw))
 
 
-def _folders(url: str, **login: bool) -> list[str]:
+def _entries(url: str, **login: bool) -> list[str]:
     try:
         store, path = _store(url, **login)
         entries = store.ls(path, detail=True)
     except FileNotFoundError:
         return []
-    names = (each["name"].rstrip("/") for each in entries if each["type"] == "directory")
-    return [posixpath.basename(name) for name in names]
+    ends = {"directory": "/"}
+    return [
+        posixpath.basename(entry["name"].rstrip("/")) + ends.get(entry["type"], "")
+        for entry in entries
+    ]
 
 
 def _open(url: str) -> RemoteFile:

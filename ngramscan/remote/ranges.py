@@ -38,6 +38,8 @@ RETRIES = RetryPolicy(
     first_pause_s=0.03,
     growth=2.5,
 )
+LATENCY_S = 0.03
+"""The usual time for an answer to a small request, for estimates."""
 _GAP_BYTES = 512
 """Reads that lie closer are one request: its headers alone are as long."""
 PIECE_BYTES = 1 << 20
@@ -100,6 +102,10 @@ class Ranges:
         self.pages: list[str] = []
         """Files for which a server sent an HTML page instead, as if they were there."""
         self._samples: dict[RemoteFile, dict[int, bytes]] = {}
+        self.concurrency = _most_at_once(options.concurrency)
+        """Most requests at a time."""
+        self.latency_s = LATENCY_S
+        """The shortest time in which a request was answered; until then, what is usual."""
         self._resume_at = 0.0
         self._answers = 0
         self._is_slowed = False
@@ -206,8 +212,8 @@ class Ranges:
         return await self.read(file, 0, file.size)
 
     async def list(self, url: str) -> Sequence[str] | None:
-        """Return the names of the folders in a folder; None: this protocol can't list."""
-        return await self._patiently(shown(url), lambda: self._source.folders(url))
+        """Return the names of what a folder has, folders with a slash; None: it can't be listed."""
+        return await self._patiently(shown(url), lambda: self._source.entries(url))
 
     def _fetch_waiting(self) -> None:
         """Start the requests for all reads that came since the last turn of the loop."""
@@ -278,6 +284,8 @@ class Ranges:
                     asked_at = self._loop.time()
                     self.requests += 1
                     answer = await self._within_time(ask)
+                taken_s = self._loop.time() - asked_at
+                self.latency_s = min(self.latency_s, taken_s) if self._answers else taken_s
                 self._answers += 1
                 self._rate.answered()
                 return answer

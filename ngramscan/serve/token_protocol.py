@@ -31,7 +31,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from ngramscan.index_files.compiled import Integers
-from ngramscan.index_files.tokens.shard import TokenExcerpt
+from ngramscan.index_files.tokens.excerpts import TokenExcerpt
 from ngramscan.serve.fields import JsonObject, RefusedError, required, shortened
 from ngramscan.serve.token_positions import Clause, count_next, find_near
 from ngramscan.serve.token_requests import (

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from ngramscan.index_files import compiled
-from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder, pointer_bytes_for
+from ngramscan.index_files.tokens.layout import pointer_bytes_for
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from tests.support.places import TOKENS
 
 COPIES = TOKENS

@@ -7,11 +7,10 @@ reader: they stop at a missing part of the file, and continue once it is loaded.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from itertools import islice, pairwise
-from typing import Any, TypeVar, cast
+from typing import cast
 
 import numpy as np
 
@@ -38,6 +37,7 @@ from ngramscan.index_files.fm9.tables import (
 )
 from ngramscan.remote.files import RemoteFile
 from ngramscan.remote.ranges import PIECE_BYTES, BytesOrFuture, Ranges, finished
+from ngramscan.remote.together import together
 
 _BITS = BLOCK * SUPERBLOCK
 _TYPES = 7 * SUPERBLOCK
@@ -52,21 +52,10 @@ _HEADER_PART = 4096
 _CONTRADICTION = "field rrr: the bits contradict their number"
 _WALKS_AT_ONCE = 1024
 
-T = TypeVar("T")
 _Bits = Mapping[int, tuple[int, int]]
 """Bits to read, by column of the field: the first one, and their number."""
 _Pieces = dict[int, tuple[int, bytes]]
 """The number of the first byte in its field, and the bytes read."""
-
-
-async def together(coroutines: Iterable[Coroutine[Any, Any, T]]) -> list[T]:
-    """Return all results; the first error cancels the others."""
-    try:
-        async with asyncio.TaskGroup() as group:
-            running = [group.create_task(coroutine) for coroutine in coroutines]
-    except BaseExceptionGroup as errors:
-        raise errors.exceptions[0] from None
-    return [task.result() for task in running]
 
 
 class _PartsHere:

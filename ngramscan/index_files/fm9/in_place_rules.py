@@ -8,9 +8,10 @@ from itertools import accumulate
 import numpy as np
 
 from ngramscan.index_files.compiled import Integers, expect_steps
-from ngramscan.index_files.fm9.in_place import InPlaceFile, together
+from ngramscan.index_files.fm9.in_place import InPlaceFile
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard
 from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.together import together
 
 
 def extend_in_place(

@@ -6,70 +6,24 @@ import asyncio
 from collections.abc import Sequence
 from itertools import count
 
-import numpy as np
-
 from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
 from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.fm9.folders import in_order
-from ngramscan.index_files.fm9.in_place import InPlaceFile, together
+from ngramscan.index_files.fm9.in_place import InPlaceFile
 from ngramscan.index_files.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, is_json_object, parse_manifest
 from ngramscan.index_files.fm9.reader import ShardWindow
+from ngramscan.index_files.in_place_offsets import InPlaceOffsets
 from ngramscan.remote.files import RemoteFile
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
+from ngramscan.remote.together import together
 
 _UPLOAD = "copy the files of this shard there again"
-_OFFSETS_AT_ONCE = 256
 _PROBED_AT_ONCE = 8
 _LONGEST_MANIFEST = 100_000_000
 _KEPT_BYTES = 4_000_000
 """Up to this size a file, or else its ranks and pointers, are read whole and kept."""
-
-
-class InPlaceOffsets:
-    """The start of each document, or each line of metadata, in a text."""
-
-    def __init__(self, ranges: Ranges, file: RemoteFile, text: InPlaceFile, separator: int) -> None:
-        self._ranges, self._file, self._n = ranges, file, text.n
-        self.entries = text.layout.occurrences(separator)
-        if file.size != 8 * self.entries or not self.entries:
-            problem = f"{file.size} bytes, but the text has {self.entries} bytes {separator:02X}"
-            raise IndexFormatError(file.url, problem)
-
-    async def _read(self, first: int, stop: int) -> Integers:
-        """Return some entries; the entry after the last is the last byte of the text."""
-        raw = await self._ranges.read(self._file, 8 * first, 8 * min(stop, self.entries))
-        values = np.frombuffer(raw, "<u8").astype(np.int64)
-        values = np.append(values, self._n - 1) if stop > self.entries else values
-        if values[0] < 0 or values[-1] >= self._n or not (values[1:] > values[:-1]).all():
-            raise IndexFormatError(self._file.url, "the entries do not increase")
-        return values
-
-    async def bounds(self, number: int) -> tuple[int, int]:
-        """Return the start of a document, and the start of the next one or the last byte."""
-        start, stop = await self._read(number, number + 2)
-        return int(start), int(stop)
-
-    async def holding(self, position: int) -> int:
-        """Return the document at a position: the last one that does not start after it.
-
-        Documents are about equally long, so the first part that is read is usually near it.
-        """
-        low, high, before, after = 0, self.entries, 0, self._n
-        while True:
-            guess = low + (high - low) * (position - before) // (after - before)
-            first = max(low, min(guess - _OFFSETS_AT_ONCE // 2, high - _OFFSETS_AT_ONCE))
-            values = await self._read(first, min(first + _OFFSETS_AT_ONCE, high))
-            last = first + len(values) - 1
-            if values[0] > position:
-                high, after = first, int(values[0])
-            elif values[-1] <= position and last + 1 < high:
-                low, before = last, int(values[-1])
-            else:
-                return first + int(np.searchsorted(values, position, side="right")) - 1
-            if low == high:
-                raise IndexFormatError(self._file.url, "the first entry is not 0")
 
 
 class InPlaceShard:
@@ -80,7 +34,7 @@ class InPlaceShard:
     ) -> None:
         self._ranges, self._files, self.data = ranges, files, data
         self._kept_bytes = kept_bytes
-        self._documents = InPlaceOffsets(ranges, files[1], data, SEPARATOR)
+        self._documents = _offsets_in(ranges, files[1], data, SEPARATOR)
         self.documents = self._documents.entries
         self.ranks = data.n
         self.text_bytes = data.n - self.documents - 1
@@ -133,7 +87,18 @@ class InPlaceShard:
     async def _open_lines(self) -> tuple[InPlaceFile, InPlaceOffsets]:
         meta = await InPlaceFile.open(self._ranges, self._files[2], self._kept_bytes)
         await meta.load()
-        return meta, InPlaceOffsets(self._ranges, self._files[3], meta, NEWLINE)
+        return meta, _offsets_in(self._ranges, self._files[3], meta, NEWLINE)
+
+
+def _offsets_in(
+    ranges: Ranges, file: RemoteFile, text: InPlaceFile, separator: int
+) -> InPlaceOffsets:
+    """Return the starts of what a byte separates in a text, whose last byte is the end."""
+    entries = text.layout.occurrences(separator)
+    if file.size != 8 * entries or not entries:
+        problem = f"{file.size} bytes, but the text has {entries} bytes {separator:02X}"
+        raise IndexFormatError(file.url, problem)
+    return InPlaceOffsets(ranges, file, entries, text.n - 1)
 
 
 def find_in_all(
@@ -211,7 +176,8 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
     if alone := await _files(ranges, url):
         return [alone]
     if (names := await ranges.list(url)) is not None:
-        shards = await _shards(ranges, url, names)
+        folders = [name.removesuffix("/") for name in names if name.endswith("/")]
+        shards = await _shards(ranges, url, folders)
     else:
         shards = await _numbered(ranges, url)
     if not shards:

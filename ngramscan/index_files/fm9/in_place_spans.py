@@ -20,11 +20,12 @@ from math import comb, log2
 import numpy as np
 
 from ngramscan.index_files.compiled import Integers, expect_steps
-from ngramscan.index_files.fm9.in_place import InPlaceFile, ReadLog, together
+from ngramscan.index_files.fm9.in_place import InPlaceFile, ReadLog
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard
 from ngramscan.index_files.fm9.layout import ISA_STEP
 from ngramscan.matching.alike import AlikePlaces
 from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.together import together
 
 _CHUNK = 8
 """Bytes that are searched before the number of occurrences is checked."""

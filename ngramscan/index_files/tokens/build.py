@@ -28,7 +28,8 @@ from ngramscan.index_files.formats import token_files
 from ngramscan.index_files.places import publish
 from ngramscan.index_files.sole_builder import locked_folder, new_folder
 from ngramscan.index_files.sorting import memory_for
-from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
+from ngramscan.index_files.tokens.layout import pointer_bytes_for
+from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.messages import counted
 from ngramscan.processes.pool import usable_memory

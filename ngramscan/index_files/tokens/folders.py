@@ -16,46 +16,39 @@ NEEDED = ("tokenized", "table", "offset")
 
 
 class ShardPlace(NamedTuple):
-    """The place of the files of a shard."""
+    """The place of the files of a shard in an index."""
 
-    folder: Path
+    folder: str
+    """Its folder in that of the index; empty in versions 4 and 5, and for the only one of 6."""
     number: str
     """The number of the shard, as its files or its folder have it."""
     suffix: str
     """Follows the names of its files; empty in version 6."""
 
-    def path(self, name: str) -> Path:
-        """Return the path of one of its files."""
-        return self.folder / f"{name}{self.suffix}"
+    def file(self, name: str) -> str:
+        """Return the path of one of its files in the index."""
+        return os.path.join(self.folder, f"{name}{self.suffix}")
 
 
-def shard_places(directory: Path, names: Iterable[str]) -> list[ShardPlace]:
-    """Return the shards of an index in their order, by the paths of its files.
-
-    An IndexFormatError names a file that is missing.
-    """
+def shard_places(names: Iterable[str]) -> list[ShardPlace]:
+    """Return the shards of an index in their order, by the paths of its files."""
     paths = set(names)
     folders = {os.path.dirname(name) for name in paths}
     numbers = {name.partition(".")[2] for name in paths if "." in os.path.basename(name)}
-    if numbers:
-        # The largest number tells how many there are: one that is missing is found here, too.
-        all_numbers = map(str, range(max(map(int, numbers)) + 1))
-        expected = [ShardPlace(directory, number, f".{number}") for number in all_numbers]
-        # As text, since the numbers that the original gives to shards and documents are of that
-        # order.
-        places = sorted(expected, key=lambda place: place.number)
-    else:
-        places = [
-            ShardPlace(directory / folder, folder or "0", "")
-            for folder in sorted(folders, key=_position)
-        ]
-    for place in places:
-        for name in NEEDED:
-            path = place.path(name)
-            if path.relative_to(directory).as_posix() not in paths:
-                problem = "missing; copy it here, or build the index again"
-                raise IndexFormatError(str(path), problem)
-    return places
+    if not numbers:
+        return [ShardPlace(folder, folder or "0", "") for folder in sorted(folders, key=_position)]
+    # The largest number tells how many there are: one that is missing is found here, too.
+    all_numbers = map(str, range(max(map(int, numbers)) + 1))
+    expected = [ShardPlace("", number, f".{number}") for number in all_numbers]
+    # As text, since the numbers that the original gives to shards and documents are of that order.
+    return sorted(expected, key=lambda place: place.number)
+
+
+def missing_file(places: Iterable[ShardPlace], names: Iterable[str]) -> str | None:
+    """Return the path of the first file that a shard needs and an index lacks; None: it has all."""
+    paths = set(names)
+    needed = (place.file(name) for place in places for name in NEEDED)
+    return next((path for path in needed if path not in paths), None)
 
 
 def _position(folder: str) -> tuple[int, str]:

@@ -13,7 +13,6 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain
 from pathlib import Path
@@ -26,39 +25,26 @@ from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Bytes, Integers, Words, expect_steps, run_to_end
 from ngramscan.index_files.mapped import MappedFile, state_of, unchanged
 from ngramscan.index_files.tokens import kernels
+from ngramscan.index_files.tokens.excerpts import (
+    DocumentBounds,
+    TokenExcerpt,
+    bounds_around,
+    ends_in_reading_order,
+    positions_of,
+)
 from ngramscan.index_files.tokens.folders import (
     NEEDED,
     ShardPlace,
     list_files,
+    missing_file,
     shard_places,
 )
+from ngramscan.index_files.tokens.layout import SizedFile, read_layout
 from ngramscan.matching.alike import AlikePlaces
 
-WIDTHS = (1, 2, 4)
-"""Bytes that a token can take."""
 _SEARCHED_PER_TOKEN = 32
 """Limit of searched tokens per token of a text; reached only in repetitive texts."""
 _UNBOUNDED = 1 << 62
-
-
-@dataclass(frozen=True, slots=True)
-class TokenExcerpt:
-    """A part of a document; lengths are tokens."""
-
-    document: int
-    """Numbered over all shards, in their order."""
-    length: int
-    """Length of the document."""
-    start: int
-    """Tokens of the document before the excerpt."""
-    offset: int
-    """Tokens of the excerpt before the occurrence; -1: the occurrence begins at the separator."""
-    tokens: Integers
-
-
-def pointer_bytes_for(text_bytes: int) -> int:
-    """Return the bytes of a pointer into a text, as many as the text's length needs."""
-    return max(1, -(-(text_bytes - 1).bit_length() // 8))
 
 
 class _IndexFile(MappedFile):
@@ -82,38 +68,24 @@ class _IndexFile(MappedFile):
 class TokenShard:
     """The files of one shard. Positions are counted in tokens, separators among them."""
 
-    def __init__(self, place: ShardPlace) -> None:
-        self.directory, self.number = place.folder, place.number
-        self._path = place.path
+    def __init__(self, index: Path, place: ShardPlace) -> None:
+        self.directory, self.number = index / place.folder, place.number
+        self._index, self._place = index, place
         self.files: list[_IndexFile] = []
         """Those that are open."""
         optional = {name: self._path(name) for name in ("metadata", "metaoff")}
         self._known = {name: state_of(path) for name, path in optional.items() if path.exists()}
         self.text, self.table, self.offsets = (self.file(name) for name in NEEDED)
-        if self.offsets.size % 8:
-            raise self.offsets.corrupt(f"{self.offsets.size} bytes, expected a multiple of 8")
-        self.documents = self.offsets.size // 8
-        self.width = self._width()
-        """0 for a shard without documents, which fits any width."""
-        self.tokens = self.text.size // self.width if self.width else 0
-        self.pointer_bytes = pointer_bytes_for(self.text.size)
+        sizes = (SizedFile(str(file.path), file.path.name, file.size) for file in self.files)
+        layout = read_layout(*sizes)
+        self.documents, self.tokens = layout.documents, layout.tokens
+        self.width, self.pointer_bytes = layout.width, layout.pointer_bytes
         self.widths = np.array([self.pointer_bytes, self.width], np.int64)
         if self.documents and self.document_at(0) != 0:
             raise self.offsets.corrupt("the first document does not begin at 0")
 
-    def _width(self) -> int:
-        text, table = self.text.size, self.table.size
-        if not text + table + self.documents:
-            return 0
-        pointer = pointer_bytes_for(text)
-        for width in WIDTHS if self.documents and text else ():
-            if table * width == text * pointer:
-                return width
-        expected = " or ".join(str(text * pointer // width) for width in WIDTHS)
-        sizes = f"{self.text.path.name} has {text} bytes and {self.offsets.path.name} "
-        sizes += f"{self.documents} documents"
-        problem = f"{table} bytes, but {sizes}: expected {expected}; one of them is cut"
-        raise self.table.corrupt(problem)
+    def _path(self, name: str) -> Path:
+        return self._index / self._place.file(name)
 
     def file(self, name: str) -> _IndexFile:
         """Open one of its files."""
@@ -220,12 +192,12 @@ class TokenShard:
     def _at(self, offset: int) -> Bytes:
         return self.text.content[offset : offset + self.width]
 
-    def bounds(self, document: int) -> tuple[int, int]:
+    def bounds(self, document: int) -> DocumentBounds:
         """Return the position of a document's first token, and the one after its last."""
         first, last = self.document_at(document) + 1, self.document_at(document + 1)
         if first > last:
             raise self.offsets.corrupt(f"entry {document + 1} is not above the one before")
-        return first, last
+        return DocumentBounds(first, last)
 
     def read(self, start: int, stop: int) -> Integers:
         """Return tokens of one document."""
@@ -302,13 +274,7 @@ class TokenFolder:
         """
         expect_steps(5 * len(tokens) * len(self.shards))
         lengths = self._match_lengths(self._encoded(self._physical(tokens)))
-        places = np.arange(len(tokens))
-        if not self.backwards:
-            return places + lengths
-        # The longest part that ends with each token; its start never decreases.
-        starts = places + 1 - lengths[::-1]
-        ends: Integers = np.searchsorted(starts, places, side="right")
-        return np.maximum(ends, places)
+        return ends_in_reading_order(lengths, self.backwards)
 
     def _match_lengths(self, tokens: Bytes) -> Integers:
         """Return the length of the longest match at each token, in tokens."""
@@ -373,16 +339,11 @@ class TokenFolder:
             if not 0 <= position < holder.tokens:
                 raise IndexError(f"positions are 0 to {holder.tokens - 1}")
             document = int(holder.holding(np.array([position]))[0])
-            first, last = holder.bounds(document)
-            length = last - first
-            # In reading order; a separator lies at -1, also that of a document held backwards.
-            at = last - position - needle if self.backwards else position - first
-            at = max(at, -1) if at < length else -1
-            start = min(max(at - before, 0), length)
-            stop = min(max(at + after, start), length)
-            tokens = self._read(holder, (first, last), start, stop)
+            bounds = holder.bounds(document)
+            part = bounds_around(bounds, position, needle, before, after, self.backwards)
+            tokens = self._read(holder, bounds, part.start, part.stop)
         number = self._firsts[shard] + document
-        return TokenExcerpt(number, length, start, at - start if at >= 0 else -1, tokens)
+        return TokenExcerpt(number, bounds.length, part.start, part.offset, tokens)
 
     def documents_of(self, shard: int, low: int, high: int) -> Integers:
         """Return the documents, over all shards, of the occurrences with ranks from low to high.
@@ -403,15 +364,14 @@ class TokenFolder:
         """Return all tokens of a document, in reading order."""
         shard, number = self._holding(document)
         with unchanged(shard.files):
-            first, last = shard.bounds(number)
-            return self._read(shard, (first, last), 0, last - first)
+            bounds = shard.bounds(number)
+            return self._read(shard, bounds, 0, bounds.length)
 
-    def _read(self, shard: TokenShard, bounds: tuple[int, int], start: int, stop: int) -> Integers:
+    def _read(self, shard: TokenShard, bounds: DocumentBounds, start: int, stop: int) -> Integers:
         """Return a part of a document in reading order."""
-        first, last = bounds
-        if self.backwards:
-            return shard.read(last - stop, last - start)[::-1]
-        return shard.read(first + start, first + stop)
+        positions = positions_of(bounds, start, stop, self.backwards)
+        tokens = shard.read(positions.start, positions.stop)
+        return tokens[::-1] if self.backwards else tokens
 
     def _shard(self, number: int) -> TokenShard:
         if not 0 <= number < len(self.shards):
@@ -429,7 +389,11 @@ class TokenFolder:
 def open_token_folder(directory: Path) -> TokenFolder:
     """Open the index in a folder; an InputError or IndexFormatError says what is wrong with it."""
     sizes = list_files(directory)
-    shards = [TokenShard(place) for place in shard_places(directory, sizes)]
+    places = shard_places(sizes)
+    if missing := missing_file(places, sizes):
+        problem = "missing; copy it here, or build the index again"
+        raise IndexFormatError(str(directory / missing), problem)
+    shards = [TokenShard(directory, place) for place in places]
     if not any(shard.documents for shard in shards):
         raise IndexFormatError(str(directory), "contains no documents")
     return TokenFolder(directory, shards, sum(sizes.values()))

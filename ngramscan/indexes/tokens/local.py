@@ -15,7 +15,8 @@ from ngramscan.clock import now
 from ngramscan.errors import IndexFormatError, InputError, NgramscanError
 from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.findings import is_object
-from ngramscan.index_files.tokens.shard import TokenExcerpt, TokenFolder, open_token_folder
+from ngramscan.index_files.tokens.excerpts import TokenExcerpt
+from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
 from ngramscan.indexes.base import (
     Cost,

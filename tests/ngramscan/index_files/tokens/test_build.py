@@ -18,7 +18,8 @@ from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, IndexFormatError, InputError
 from ngramscan.index_files.tokens import build
 from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index, sort_table
-from ngramscan.index_files.tokens.shard import open_token_folder, pointer_bytes_for
+from ngramscan.index_files.tokens.layout import pointer_bytes_for
+from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
 from ngramscan.index_files.tokens.verify import verify_tokens
 from ngramscan.progress import SILENT

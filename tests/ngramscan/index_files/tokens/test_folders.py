@@ -77,17 +77,17 @@ def test_a_path_without_a_kind_is_recognised(version_6: Path) -> None:
     assert [row["unit"] for row in done.rows] == ["tokens"]
 
 
-def test_folders_are_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+def test_folders_are_in_the_order_of_their_numbers() -> None:
     numbers = [*map(str, range(12)), "extra"]
     names = [f"{number}/{name}" for number in reversed(numbers) for name in NEEDED]
-    assert [place.number for place in shard_places(tmp_path, names)] == ["extra", *numbers[:-1]]
+    assert [place.number for place in shard_places(names)] == ["extra", *numbers[:-1]]
 
 
-def test_numbered_shards_are_in_the_order_of_their_texts(tmp_path: Path) -> None:
+def test_numbered_shards_are_in_the_order_of_their_texts() -> None:
     names = [f"{name}.{number}" for number in range(12) for name in NEEDED]
-    places = shard_places(tmp_path, names)
+    places = shard_places(names)
     assert [place.number for place in places[:4]] == ["0", "1", "10", "11"]
-    assert places[2].path("table") == tmp_path / "table.10"
+    assert places[2].file("table") == "table.10"
 
 
 @pytest.mark.parametrize("name", NEEDED)

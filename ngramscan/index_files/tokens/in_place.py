@@ -1,0 +1,376 @@
+"""An index over tokens in place: on a web server, or in an object store.
+
+A query takes some tens of small reads, each of which determines where the next one is; so all
+queries are searched in all shards at once. Files that are small are read whole instead.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.in_place_offsets import InPlaceOffsets
+from ngramscan.index_files.tokens.excerpts import (
+    DocumentBounds,
+    TokenExcerpt,
+    bounds_around,
+    ends_in_reading_order,
+    positions_of,
+)
+from ngramscan.index_files.tokens.in_place_search import Bound, ShardSearch
+from ngramscan.index_files.tokens.layout import SizedFile, read_layout
+from ngramscan.remote.files import RemoteFile
+from ngramscan.remote.ranges import PIECE_BYTES, BytesOrFuture, Ranges, finished
+from ngramscan.remote.together import together
+
+_REQUESTS_PER_S = 5000
+"""About so many are answered at the same time as one; more make a round longer."""
+_STRIDE = 32
+"""Tokens between the first places from which the longest matches are searched."""
+
+
+class InPlaceTokenShard:
+    """The files of one shard, from which only the parts that queries need are read."""
+
+    def __init__(self, ranges: Ranges, files: Mapping[str, RemoteFile], kept_bytes: int) -> None:
+        self._ranges, self._files = ranges, files
+        self._text, self._table = files["tokenized"], files["table"]
+        self._offset_file = files["offset"]
+        sizes = [_sized(file) for file in (self._text, self._table, self._offset_file)]
+        self.layout = read_layout(*sizes)
+        self.documents, self.tokens = self.layout.documents, self.layout.tokens
+        self.width, self.pointer_bytes = self.layout.width, self.layout.pointer_bytes
+        self.ranks, self.text_bytes = self.tokens, self._text.size
+        if int.from_bytes(self._offset_file.head[:8], "little"):
+            raise IndexFormatError(self._offset_file.url, "the first document does not begin at 0")
+        self._offsets = InPlaceOffsets(ranges, self._offset_file, self.documents, self._text.size)
+        self.kept_bytes = self._text.size + self._table.size
+        if self.kept_bytes > kept_bytes:
+            self.kept_bytes = 0
+        self._whole: dict[RemoteFile, bytes] = {}
+
+    @property
+    def fingerprint(self) -> str:
+        """The sizes and validators of the files, which change with their content."""
+        files = self._files.items()
+        return repr([(name, file.size, file.etag or file.head) for name, file in files])
+
+    @property
+    def has_validators(self) -> bool:
+        """Whether a file that is replaced by one of the same size is detected."""
+        return all(file.stamp for file in self._files.values())
+
+    @property
+    def index_bytes(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self._files.values())
+
+    async def load(self) -> None:
+        """Read the files that are kept in memory; this is required before any query."""
+        if self.kept_bytes and not self._whole:
+            files = self._text, self._table
+            contents = await together(self._ranges.read(file, 0, file.size) for file in files)
+            self._whole |= zip(files, contents, strict=True)
+
+    def start_table(self, start: int, stop: int) -> BytesOrFuture:
+        """Start to read bytes of the table, at most a megabyte."""
+        return self._start(self._table, start, stop)
+
+    def start_text(self, start: int, stop: int) -> BytesOrFuture:
+        """Start to read bytes of the text, at most a megabyte."""
+        return self._start(self._text, start, stop)
+
+    def _start(self, file: RemoteFile, start: int, stop: int) -> BytesOrFuture:
+        if file in self._whole:
+            return self._whole[file][start:stop]
+        return self._ranges.start(file, start, stop)
+
+    def check_pointer(self, rank: int, pointer: int) -> None:
+        """Raise an IndexFormatError if a pointer leads to no token."""
+        if pointer >= self._text.size or pointer % self.width:
+            problem = f"rank {rank}: the pointer leads to no token"
+            raise IndexFormatError(self._table.url, problem)
+
+    def refuse_order(self, rank: int) -> None:
+        """Raise an IndexFormatError: the suffix with a rank comes before the previous one."""
+        raise IndexFormatError(
+            self._table.url, f"rank {rank}: the text there comes before that of rank {rank - 1}"
+        )
+
+    async def find(self, patterns: Sequence[bytes], requests_per_round: int) -> Integers:
+        """Return the ranks [low, high) of some n-grams, shape (patterns, 2)."""
+        if not self.tokens:
+            return np.zeros((len(patterns), 2), np.int64)
+        await self.load()
+        search = ShardSearch(self, requests_per_round)
+        bounds_by_pattern = {
+            pattern: [search.bound(pattern, takes_beginnings) for takes_beginnings in (True, False)]
+            for pattern in patterns
+        }
+        await search.run([bound for bounds in bounds_by_pattern.values() for bound in bounds])
+        ranks = [[bound.low for bound in bounds_by_pattern[pattern]] for pattern in patterns]
+        for low, high in ranks:
+            if low > high:
+                self.refuse_order(low)
+        return np.array(ranks, np.int64).reshape(-1, 2)
+
+    async def match_ends(self, texts: Sequence[bytes], requests_per_round: int) -> list[Integers]:
+        """Return the end of the longest part that occurs from each token of some texts on.
+
+        The end never decreases from one token to the next. So the ends are searched at some places
+        first; where two of them are the same, so are all between.
+        """
+        if not self.tokens:
+            return [np.arange(len(text) // self.width) for text in texts]
+        await self.load()
+        search = ShardSearch(self, requests_per_round)
+        progress = [_MatchedText(text, self.width) for text in texts]
+        while wanted := [(each, place) for each in progress for place in each.next_places()]:
+            bounds = [
+                search.bound(each.rest(place), takes_beginnings=True) for each, place in wanted
+            ]
+            await search.run(bounds)
+            for (each, place), bound in zip(wanted, bounds, strict=True):
+                each.ends[place] = place + self._matched(search, bound)
+        return [each.all_ends() for each in progress]
+
+    def _matched(self, search: ShardSearch, bound: Bound) -> int:
+        """Return the tokens that the rest of a text shares with a suffix next to its place."""
+        neighbours = range(max(bound.low - 1, 0), min(bound.low + 1, self.ranks))
+        shared = [search.suffix(rank).shared_with(bound.pattern) for rank in neighbours]
+        return max(shared) // self.width
+
+    async def count_separators(self, requests_per_round: int) -> int:
+        """Return the number of suffixes that begin with a separator."""
+        (ranks,) = (await self.find([b"\xff" * self.width], requests_per_round)).tolist()
+        return int(ranks[1] - ranks[0])
+
+    async def position(self, rank: int) -> int:
+        """Return the position in the text of the suffix with a rank."""
+        await self.load()
+        width = self.pointer_bytes
+        raw = await finished(self.start_table(rank * width, (rank + 1) * width))
+        pointer = int.from_bytes(raw, "little")
+        self.check_pointer(rank, pointer)
+        return pointer // self.width
+
+    async def document_at(self, position: int) -> int:
+        """Return the document with a token or separator."""
+        return await self._offsets.holding(position * self.width)
+
+    async def bounds(self, document: int) -> DocumentBounds:
+        """Return the place of a document in the text."""
+        await self.load()
+        start, stop = await self._offsets.bounds(document)
+        starts = [
+            (document, start),
+            *([(document + 1, stop)] if document + 1 < self.documents else []),
+        ]
+        readings = [
+            (number, at, self.start_text(at, at + self.width))
+            for number, at in starts
+            if at % self.width == 0 and at < self._text.size
+        ]
+        if len(readings) < len(starts):
+            raise self._no_separator(*starts[len(readings)])
+        for number, at, reading in readings:
+            if await finished(reading) != b"\xff" * self.width:
+                raise self._no_separator(number, at)
+        return DocumentBounds(start // self.width + 1, stop // self.width)
+
+    def _no_separator(self, document: int, place: int) -> IndexFormatError:
+        problem = f"entry {document}: no separator at byte {place}"
+        return IndexFormatError(self._offset_file.url, problem)
+
+    async def read(self, positions: range) -> Integers:
+        """Return tokens of one document."""
+        start, stop = positions.start * self.width, positions.stop * self.width
+        parts = [
+            self.start_text(at, min(at + PIECE_BYTES, stop))
+            for at in range(start, stop, PIECE_BYTES)
+        ]
+        raw = b"".join([await finished(part) for part in parts])
+        tokens = np.frombuffer(raw, f"<u{self.width}").astype(np.int64)
+        if (tokens == (1 << 8 * self.width) - 1).any():
+            problem = "a document continues past a separator; an entry is missing or wrong"
+            raise IndexFormatError(self._offset_file.url, problem)
+        return tokens
+
+    async def line(self, document: int) -> str:
+        """Return the metadata of a document without its line end, or an empty text."""
+        if "metadata" not in self._files and "metaoff" not in self._files:
+            return ""
+        lines, offsets = (self._file(name) for name in ("metadata", "metaoff"))
+        if offsets.size != 8 * self.documents:
+            problem = f"{offsets.size} bytes, but the index has {self.documents} documents"
+            raise IndexFormatError(offsets.url, problem)
+        starts = InPlaceOffsets(self._ranges, offsets, self.documents, lines.size)
+        raw = await self._ranges.read(lines, *await starts.bounds(document))
+        try:
+            return raw.decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise IndexFormatError(lines.url, f"document {document}: not UTF-8") from error
+
+    def _file(self, name: str) -> RemoteFile:
+        if name not in self._files:
+            place = self._text.url.replace("tokenized", name)
+            raise IndexFormatError(place, "missing; copy it there, or build the index again")
+        return self._files[name]
+
+
+class _MatchedText:
+    """A text whose longest matches are searched, as far as they are known."""
+
+    def __init__(self, text: bytes, width: int) -> None:
+        self._text, self._width, self._tokens = text, width, len(text) // width
+        self.ends: dict[int, int] = {}
+        """By place, in tokens."""
+        self._places = list(range(0, self._tokens, _STRIDE))
+
+    def rest(self, place: int) -> bytes:
+        """Return the text from a token on."""
+        return self._text[place * self._width :]
+
+    def next_places(self) -> list[int]:
+        """Return the places to search from next; none if all ends are known."""
+        if not self.ends:
+            return self._places
+        bounds = [*sorted(self.ends), self._tokens]
+        ends = {**self.ends, self._tokens: self._tokens}
+        return [
+            (first + following) // 2
+            for first, following in pairwise(bounds)
+            if following - first > 1 and ends[first] != ends[following]
+        ]
+
+    def all_ends(self) -> Integers:
+        """Return the end of the longest match at each token."""
+        ends, latest = np.zeros(self._tokens, np.int64), 0
+        for place in range(self._tokens):
+            latest = self.ends.get(place, latest)
+            ends[place] = max(latest, place)
+        return ends
+
+
+class InPlaceTokenFolder:
+    """The shards of an index in place; same results as `TokenFolder`."""
+
+    backwards: bool = False
+
+    def __init__(self, ranges: Ranges, place: str, shards: Sequence[InPlaceTokenShard]) -> None:
+        self._ranges, self.place, self.shards = ranges, place, shards
+        self.width = max(shard.width for shard in shards)
+        for shard in shards:
+            if shard.width not in {0, self.width}:
+                problem = f"a shard has tokens of {shard.width} bytes, another of {self.width}"
+                raise IndexFormatError(place, problem)
+        self.separator = (1 << 8 * self.width) - 1
+        self.shard_tokens = tuple(shard.tokens for shard in shards)
+        self.tokens = sum(self.shard_tokens)
+        self.index_bytes = sum(shard.index_bytes for shard in shards)
+        self._firsts = [0, *accumulate(shard.documents for shard in shards)]
+        self.documents = self._firsts[-1]
+
+    @property
+    def _requests_per_round(self) -> int:
+        """Requests per shard that are answered in the time of one, by the latency so far."""
+        at_once = min(self._ranges.concurrency, self._ranges.latency_s * _REQUESTS_PER_S)
+        return max(1, int(at_once) // len(self.shards))
+
+    def find(self, patterns: Sequence[Sequence[int]]) -> Integers:
+        """Return the ranks [low, high) of some token n-grams, shape (patterns, shards, 2)."""
+        encoded = [self._encoded(pattern) for pattern in patterns]
+        ranks_by_shard = self._ranges.run(
+            together(shard.find(encoded, self._requests_per_round) for shard in self.shards)
+        )
+        return np.stack(ranks_by_shard, axis=1)
+
+    def match_ends(self, texts: Sequence[Sequence[int]]) -> list[Integers]:
+        """Return the end of the longest match at each token of some texts."""
+        encoded = [self._encoded(text) for text in texts]
+        ends_by_shard = self._ranges.run(
+            together(shard.match_ends(encoded, self._requests_per_round) for shard in self.shards)
+        )
+        longest = [np.maximum.reduce(ends) for ends in zip(*ends_by_shard, strict=True)]
+        return [
+            ends_in_reading_order(ends - np.arange(len(ends)), self.backwards) for ends in longest
+        ]
+
+    def _encoded(self, tokens: Sequence[int]) -> bytes:
+        """Return tokens as they are in the files; an InputError names an id that doesn't fit."""
+        unfit = next((token for token in tokens if not 0 <= token <= self.separator), None)
+        if unfit is not None:
+            problem = f"no token has the id {unfit}: ids take {8 * self.width} bits"
+            raise InputError(self.place, problem)
+        ordered = tokens[::-1] if self.backwards else tokens
+        return np.array(ordered, f"<u{self.width}").tobytes()
+
+    def count_separators(self) -> int:
+        """Return the number of separators in the tables."""
+        return sum(
+            self._ranges.run(
+                together(shard.count_separators(self._requests_per_round) for shard in self.shards)
+            )
+        )
+
+    def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> TokenExcerpt:
+        """Return the text around an occurrence of `needle` tokens.
+
+        At most `before` tokens before it, and `after` tokens from its first token on, all from its
+        document. An unknown shard or rank is an IndexError.
+        """
+        if not 0 <= shard < len(self.shards):
+            raise IndexError(f"shards are 0 to {len(self.shards) - 1}")
+        holder = self.shards[shard]
+        if not 0 <= rank < holder.tokens:
+            raise IndexError(f"ranks are 0 to {holder.tokens - 1}")
+        return self._ranges.run(self._excerpt(shard, rank, needle, before, after))
+
+    async def _excerpt(
+        self, shard: int, rank: int, needle: int, before: int, after: int
+    ) -> TokenExcerpt:
+        holder = self.shards[shard]
+        position = await holder.position(rank)
+        document = await holder.document_at(position)
+        bounds = await holder.bounds(document)
+        part = bounds_around(bounds, position, needle, before, after, self.backwards)
+        tokens = await self._read(holder, bounds, part.start, part.stop)
+        number = self._firsts[shard] + document
+        return TokenExcerpt(number, bounds.length, part.start, part.offset, tokens)
+
+    async def _read(
+        self, holder: InPlaceTokenShard, bounds: DocumentBounds, start: int, stop: int
+    ) -> Integers:
+        """Return a part of a document in reading order."""
+        tokens = await holder.read(positions_of(bounds, start, stop, self.backwards))
+        return tokens[::-1] if self.backwards else tokens
+
+    def metadata(self, document: int) -> str:
+        """Return the line of JSON about a document, or an empty text."""
+        holder, number = self._holding(document)
+        return self._ranges.run(holder.line(number))
+
+    def documents_at(self, documents: Iterable[int]) -> list[Integers]:
+        """Return all tokens of some documents, in reading order."""
+        return self._ranges.run(together(map(self._document, documents)))
+
+    async def _document(self, document: int) -> Integers:
+        holder, number = self._holding(document)
+        bounds = await holder.bounds(number)
+        return await self._read(holder, bounds, 0, bounds.length)
+
+    def _holding(self, document: int) -> tuple[InPlaceTokenShard, int]:
+        """Return the shard of a document, and its number there."""
+        if not 0 <= document < self.documents:
+            raise IndexError(f"documents are 0 to {self.documents - 1}")
+        shard = bisect_right(self._firsts, document) - 1
+        return self.shards[shard], document - self._firsts[shard]
+
+
+def _sized(file: RemoteFile) -> SizedFile:
+    return SizedFile(file.url, file.url.rpartition("/")[2], file.size)

@@ -1,0 +1,109 @@
+"""The shards of an index over tokens in place: where their files are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count
+
+from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.index_files.formats import TOKEN_FILE, TOKEN_NAMES
+from ngramscan.index_files.tokens.folders import NEEDED, missing_file, shard_places
+from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder, InPlaceTokenShard
+from ngramscan.remote.files import RemoteFile
+from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.stores import shown
+from ngramscan.remote.together import together
+
+_PROBED_AT_ONCE = 8
+_KEPT_BYTES = 4_000_000
+"""Up to this size, the table and the text of a shard are read whole and kept."""
+_UPLOAD = "missing; copy it there, or build the index again"
+
+
+def open_tokens_in_place(ranges: Ranges, urls: Sequence[str], memory: int) -> InPlaceTokenFolder:
+    """Open the index at an address; its shards may be at several, one after the other.
+
+    `memory` limits what is kept of all shards. Shards are numbered files, or in version 6 of the
+    format in folders. Where a folder can't be listed, the usual names are tried.
+    """
+    folders = [url.rstrip("/") + "/" for url in urls]
+
+    async def open_all() -> InPlaceTokenFolder:
+        files_by_folder = await together(_files_of(ranges, folder) for folder in folders)
+        places = [
+            (folder, files, place)
+            for folder, files in zip(folders, files_by_folder, strict=True)
+            for place in shard_places(files)
+        ]
+        kept_bytes = min(_KEPT_BYTES, memory // max(1, len(places)))
+        shards = []
+        for _, files, place in places:
+            paths = {name: place.file(name) for name in TOKEN_NAMES}
+            of_shard = {name: files[path] for name, path in paths.items() if path in files}
+            shards.append(InPlaceTokenShard(ranges, of_shard, kept_bytes))
+        where = ",".join(shown(folder).rstrip("/") for folder in folders)
+        if not any(shard.documents for shard in shards):
+            raise IndexFormatError(where, "contains no documents")
+        return InPlaceTokenFolder(ranges, where, shards)
+
+    return ranges.run(open_all())
+
+
+async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
+    """Return the files of an index by their paths in its folder; all that shards need are there."""
+    if (names := await ranges.list(folder)) is not None:
+        files = await _open_files(ranges, folder, _listed_paths(names))
+    else:
+        files = await _probe(ranges, folder)
+    if not files:
+        lacks = ", ".join(f"{name}.0" for name in NEEDED)
+        problem = f"no index over tokens there: it lacks {lacks}, or tokenized in folders"
+        if ranges.pages:
+            problem += (
+                "; the server answers HTML to names it lacks: check the address and the login"
+            )
+        raise InputError(shown(folder), problem)
+    if missing := missing_file(shard_places(files), files):
+        raise IndexFormatError(shown(folder) + missing, _UPLOAD)
+    return files
+
+
+def _listed_paths(names: Sequence[str]) -> list[str]:
+    """Return the paths of files that an index may have, by the names in its folder."""
+    if numbered := [name for name in names if TOKEN_FILE.fullmatch(name)]:
+        return numbered
+    folders = [name for name in names if name.endswith("/")]
+    return [
+        *(name for name in TOKEN_NAMES if name in names),
+        *(f"{folder}{name}" for folder in folders for name in TOKEN_NAMES),
+    ]
+
+
+async def _open_files(ranges: Ranges, folder: str, paths: Sequence[str]) -> dict[str, RemoteFile]:
+    """Return those files that are there, by their paths."""
+    opened = await together(ranges.open(folder + path) for path in paths)
+    return {path: file for path, file in zip(paths, opened, strict=True) if file}
+
+
+async def _probe(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
+    """Return the files of shards that have the usual names, by their paths."""
+    alone = await _open_files(ranges, folder, TOKEN_NAMES)
+    if alone:
+        return alone
+    for pattern in ("{name}.{number}", "{number}/{name}", "{number:02}/{name}"):
+        if files := await _probe_numbers(ranges, folder, pattern):
+            return files
+    return {}
+
+
+async def _probe_numbers(ranges: Ranges, folder: str, pattern: str) -> dict[str, RemoteFile]:
+    """Return the files of shards up to a whole row of numbers that have none, so that gaps show."""
+    files: dict[str, RemoteFile] = {}
+    for first in count(0, _PROBED_AT_ONCE):
+        row = range(first, first + _PROBED_AT_ONCE)
+        paths = [pattern.format(name=name, number=number) for number in row for name in TOKEN_NAMES]
+        files_in_row = await _open_files(ranges, folder, paths)
+        if not files_in_row:
+            return files
+        files |= files_in_row
+    raise AssertionError("numbers end")
