@@ -11,11 +11,11 @@ in a folder of their own.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from ngramscan.index_files.tokens.folders import (
     shard_places,
 )
 from ngramscan.matching.alike import AlikePlaces
+from ngramscan.messages import counted
 
 WIDTHS = (1, 2, 4)
 """Bytes that a token can take."""
@@ -73,6 +74,11 @@ class _IndexFile(MappedFile):
     def size(self) -> int:
         """Its length when it was opened."""
         return len(self._data)
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """Device and inode, which all links to the file share."""
+        return self._state[:2]
 
     def numbers(self) -> Words:
         """Return its content as offsets."""
@@ -251,10 +257,11 @@ class TokenShard:
 
 
 class TokenFolder:
-    """The shards of an index.
+    """The shards of an index, which are in one folder or in several.
 
-    Attributes: `path`, `width` (bytes per token), `separator` (its id), `documents`, `tokens`
-    (with separators), `index_bytes`, `shard_tokens` (per shard, with separators).
+    Attributes: `place` (its folders, separated by commas), `width` (bytes per token), `separator`
+    (its id), `documents`, `tokens` (with separators), `index_bytes`, `shard_tokens` (per shard,
+    with separators), `documents_by_folder` (the numbers of the documents in each folder).
     `backwards` says that each document holds its tokens in reverse, as in version 5; no file tells,
     so it is to be set, as `check_fit` does.
 
@@ -264,8 +271,12 @@ class TokenFolder:
 
     backwards: bool = False
 
-    def __init__(self, path: Path, shards: Sequence[TokenShard], index_bytes: int) -> None:
-        self.path, self.shards, self.index_bytes = path, shards, index_bytes
+    def __init__(
+        self, shards_by_folder: Mapping[Path, Sequence[TokenShard]], index_bytes: int
+    ) -> None:
+        shards = [*chain.from_iterable(shards_by_folder.values())]
+        self.place = ",".join(map(str, shards_by_folder))
+        self.shards, self.index_bytes = shards, index_bytes
         self.width = max(shard.width for shard in shards)
         for shard in shards:
             if shard.width not in {0, self.width}:
@@ -277,6 +288,11 @@ class TokenFolder:
         self.tokens = sum(self.shard_tokens)
         self._firsts = [0, *accumulate(shard.documents for shard in shards)]
         self.documents = self._firsts[-1]
+        ends = [0, *accumulate(map(len, shards_by_folder.values()))]
+        self.documents_by_folder = {
+            folder: range(self._firsts[start], self._firsts[end])
+            for folder, (start, end) in zip(shards_by_folder, pairwise(ends), strict=True)
+        }
 
     def find(self, patterns: Sequence[Sequence[int]]) -> Integers:
         """Return the ranks [low, high) of some token n-grams, shape (patterns, shards, 2).
@@ -343,7 +359,7 @@ class TokenFolder:
         if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
             unfit = int(ids.max() if ids.min() >= 0 else ids.min())
             problem = f"no token has the id {unfit}: ids take {8 * self.width} bits"
-            raise InputError(str(self.path), problem)
+            raise InputError(self.place, problem)
         return ids.astype(f"<u{self.width}").view(np.uint8)
 
     def unchanged(self) -> AbstractContextManager[None]:
@@ -426,10 +442,39 @@ class TokenFolder:
         return self.shards[shard], document - self._firsts[shard]
 
 
-def open_token_folder(directory: Path) -> TokenFolder:
-    """Open the index in a folder; an InputError or IndexFormatError says what is wrong with it."""
-    sizes = list_files(directory)
-    shards = [TokenShard(place) for place in shard_places(directory, sizes)]
-    if not any(shard.documents for shard in shards):
-        raise IndexFormatError(str(directory), "contains no documents")
-    return TokenFolder(directory, shards, sum(sizes.values()))
+def open_token_folder(directory: Path, *others: Path) -> TokenFolder:
+    """Open the index in a folder, or in several: its shards are those of all, in this order.
+
+    An InputError or IndexFormatError says what is wrong with a folder, or that two don't fit.
+    """
+    shards_by_folder, index_bytes = dict[Path, list[TokenShard]](), 0
+    folder_by_file = dict[tuple[int, ...], Path]()
+    for folder in (directory, *others):
+        sizes = list_files(folder)
+        shards = [TokenShard(place) for place in shard_places(folder, sizes)]
+        if not any(shard.documents for shard in shards):
+            raise IndexFormatError(str(folder), "contains no documents")
+        files = [shard.text.identity for shard in shards]
+        if shared := next((file for file in files if file in folder_by_file), None):
+            other = folder_by_file[shared]
+            same = "given twice" if other == folder else f"it has files of {other}, too"
+            problem = f"{same}: documents would be counted twice; give each folder once"
+            raise InputError(str(folder), problem)
+        folder_by_file.update(dict.fromkeys(files, folder))
+        shards_by_folder[folder] = shards
+        index_bytes += sum(sizes.values())
+    _refuse_other_widths(shards_by_folder)
+    return TokenFolder(shards_by_folder, index_bytes)
+
+
+def _refuse_other_widths(shards_by_folder: Mapping[Path, Sequence[TokenShard]]) -> None:
+    """Raise an InputError if the tokens of two folders have different widths."""
+    widths = {
+        folder: max(shard.width for shard in shards) for folder, shards in shards_by_folder.items()
+    }
+    first, *others = widths
+    for other in others:
+        if widths[other] != widths[first]:
+            has = f"tokens of {counted(widths[other], 'byte')}, but {first} has tokens of"
+            cure = "give each folder as an index of its own"
+            raise InputError(str(other), f"{has} {widths[first]}; {cure}")

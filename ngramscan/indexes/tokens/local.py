@@ -1,4 +1,4 @@
-"""`tokens:DIR`: a local folder in the format of infini-gram."""
+"""`tokens:DIR`: a local folder, or several, in the format of infini-gram."""
 
 from __future__ import annotations
 
@@ -305,17 +305,17 @@ class TokenFolderIndex(Locates, MatchesTokens, ReadsMetadata):
 
 
 def open_tokens(
-    directory: Path, tokenizer: str | Path | None, progress: Progress
+    directories: Sequence[Path], tokenizer: str | Path | None, progress: Progress
 ) -> TokenFolderIndex:
-    """Open the index in a folder."""
-    folder = open_token_folder(directory)
+    """Open the index in a folder, or in several together."""
+    folder = open_token_folder(*directories)
     opened = open_tokenizer(tokenizer, folder.width)
     separators = folder.find([[folder.separator]])[0]
     if (documents := int(np.diff(separators).sum())) != folder.documents:
         problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
-        raise IndexFormatError(str(directory), problem)
+        raise IndexFormatError(folder.place, problem)
     check_fit(opened, folder)
-    return TokenFolderIndex(TOKENS.spec_of(directory), folder, opened, progress)
+    return TokenFolderIndex(TOKENS.spec_of(folder.place), folder, opened, progress)
 
 
 def _segments(ranks: Integers) -> tuple[Segment, ...]:
