@@ -92,7 +92,7 @@ def ways(folder: TokenFolder, forms: Forms) -> dict[str, Callable[[], list[int]]
         from infini_gram.engine import InfiniGramEngine
     except ImportError:
         return found
-    engine: Any = InfiniGramEngine(str(folder.path), 2, VOCABULARY, 4, "u16")
+    engine: Any = InfiniGramEngine(folder.place, 2, VOCABULARY, 4, "u16")
     return found | {"infini-gram": lambda: [engine.find(form)["cnt"] for form in forms]}
 
 

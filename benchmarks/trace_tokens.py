@@ -123,7 +123,7 @@ def their_spans(folder: TokenFolder, engine: Any, text: Tokens) -> list[Span]:
 
 def compare(folder: TokenFolder, engine: Any, texts: Sequence[Tokens]) -> Counter[str]:
     """Return how many texts and ends differ, who is right, and print the first ones."""
-    raws = [(folder.path / f"tokenized.{number}").read_bytes() for number in numbers(folder)]
+    raws = [(Path(folder.place) / f"tokenized.{number}").read_bytes() for number in numbers(folder)]
     found = Counter[str]()
     for number, text in enumerate(texts):
         ours, theirs = folder.match_ends(text).tolist(), their_ends(folder, engine, text)
@@ -150,7 +150,7 @@ def compare(folder: TokenFolder, engine: Any, texts: Sequence[Tokens]) -> Counte
 
 def numbers(folder: TokenFolder) -> list[str]:
     """Return the numbers in the names of the files."""
-    return sorted(file.suffix[1:] for file in folder.path.glob("tokenized.*"))
+    return sorted(file.suffix[1:] for file in Path(folder.place).glob("tokenized.*"))
 
 
 def timed_s(work: Callable[[Tokens], object], texts: Sequence[Tokens]) -> float:

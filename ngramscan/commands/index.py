@@ -16,7 +16,7 @@ from ngramscan.index_files.fm9.folders import planned_shards, shard_folders
 from ngramscan.index_files.fm9.manifest import MANIFEST
 from ngramscan.indexes.base import Index, QueryFailure
 from ngramscan.indexes.catalog import IndexRow, all_indexes, byte_indexes, token_indexes
-from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder, kind_at
+from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder, index_folders, kind_at
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, ReadingOptions, parse_size
 from ngramscan.indexes.sizes import IndexInfo, describe_index, describe_size
@@ -321,11 +321,12 @@ def index_verify(
 ) -> Result[Any]:
     """Check a local index.
 
-    DIR is a shard, a folder of shards, or an index over tokens. The files are compared with the
-    SHA-256 in manifest.json, which `ngramscan index build` writes for shards of bytes, and the
-    tables with each other. Without a manifest, only `--deep` finds all changed bits, also those
-    inside compressed blocks, and in tokens and pointers outside of the sample. Prints each problem
-    with its file and field; if there is one, or a shard is missing, the exit code is 1.
+    DIR is a shard, a folder of shards, or an index over tokens, which may have several folders
+    (tokens:DIR,DIR). The files are compared with the SHA-256 in manifest.json, which `ngramscan
+    index build` writes for shards of bytes, and the tables with each other. Without a manifest,
+    only `--deep` finds all changed bits, also those inside compressed blocks, and in tokens and
+    pointers outside of the sample. Prints each problem with its file and field; if there is one, or
+    a shard is missing, the exit code is 1.
 
     Parameters
     ----------
@@ -355,9 +356,12 @@ def index_verify(
     if "://" in str(directory):
         problem = "verify reads all of an index: copy it to this machine, then verify the copy"
         raise InputError(str(directory), problem)
-    folder = index_folder(directory)
-    is_of_tokens = is_token_folder(folder)
-    if findings := (verify_tokens if is_of_tokens else verify_index)(folder, deep, progress):
+    folder, *others = index_folders(directory)
+    is_of_tokens = is_token_folder(folder) or bool(others)
+    check = verify_tokens if is_of_tokens else verify_index
+    if findings := [
+        each for checked in (folder, *others) for each in check(checked, deep, progress)
+    ]:
         return Result(findings, Finding, exit_code=1)
     if is_of_tokens:
         plain = f"all offsets, and a sample of tables and metadata; {_DEEP_FINDS_TOKENS}"

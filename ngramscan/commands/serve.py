@@ -10,7 +10,7 @@ from typing import Annotated
 
 from ngramscan.errors import needs_extra
 from ngramscan.indexes.base import COMMON_CONTEXT
-from ngramscan.indexes.kinds import index_folder
+from ngramscan.indexes.kinds import index_folder, index_folders
 from ngramscan.options import CORPUS_NAME
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
@@ -34,8 +34,8 @@ def serve(
     The protocol is that of the public infini-gram-mini service. DIR is an index made by
     `ngramscan index build` or by infini-gram-mini: a shard, or a folder of shards. An index over
     tokens, as infini-gram makes them, is served in the protocol of infini-gram. Each index is named
-    after its folder, or NAME=DIR gives it a name. A browser gets a page to search them. Clients are
-    not authenticated.
+    after its folder, or NAME=DIR gives it a name; NAME=tokens:DIR,DIR joins folders of tokens. A
+    browser gets a page to search them. Clients are not authenticated.
 
     Parameters
     ----------
@@ -74,17 +74,17 @@ def serve(
     return NoRows(exit_code=130 if is_interrupted else 0)
 
 
-def _named_folders(directories: Sequence[str | Path]) -> list[tuple[str, Path]]:
-    """Return folders after the names that a user gives them; empty: named after the folder.
+def _named_folders(directories: Sequence[str | Path]) -> list[tuple[str, Sequence[Path]]]:
+    """Return folders after the name that a user gives their index; empty: that of the folder.
 
     The name of a folder may have an equals sign, too.
     """
-    named_folders = []
+    named_folders = list[tuple[str, Sequence[Path]]]()
     for directory in directories:
         name, sign, place = str(directory).partition("=")
         is_named = sign and place and re.fullmatch(CORPUS_NAME, name)
         if is_named and not os.path.exists(index_folder(directory)):
-            named_folders.append((name, index_folder(place)))
+            named_folders.append((name, index_folders(place)))
         else:
-            named_folders.append(("", index_folder(directory)))
+            named_folders.append(("", index_folders(directory)))
     return named_folders

@@ -51,6 +51,8 @@ class IndexKind:
     unit: Unit = "bytes"
     is_of_files: bool = False
     """The path or URL of files follows the prefix."""
+    joins_places: bool = False
+    """Several paths or URLs may follow, separated by commas: the files of all are one index."""
     description: Text = ""
     """Stands in messages before the spec of an index of this kind that was meant."""
     options: tuple[str, ...] = ()
@@ -83,6 +85,13 @@ class IndexKind:
     def place_in(self, spec: str) -> str:
         """Return what follows the prefix; without the prefix, all of it."""
         return spec.removeprefix(self.prefix)
+
+    def places_in(self, spec: str) -> list[str]:
+        """Return the paths or URLs that follow the prefix: usually one, which may have commas."""
+        place = self.place_in(spec)
+        if not self.joins_places or os.path.lexists(os.path.expanduser(place)):
+            return [place]
+        return [part.strip() for part in place.split(",") if part.strip()]
 
     def spec_of(self, place: object) -> str:
         """Return the spec of a place."""
@@ -157,8 +166,34 @@ def _open_fm9(spec: str, resources: Resources) -> Sequence[Index]:
 def _open_tokens(spec: str, resources: Resources) -> Sequence[Index]:
     with needs_extra(OptionUse("index", spec), "tokens"):
         from ngramscan.indexes.tokens.local import open_tokens
-    folder = Path(TOKENS.place_in(spec))
-    return [open_tokens(folder, resources.options.tokenizer, resources.progress)]
+    places = TOKENS.places_in(spec)
+    _refuse_mixed(spec, places)
+    if any("://" in place for place in places):
+        from ngramscan.indexes.tokens.in_place import open_in_place  # slower still
+
+        return [
+            open_in_place(
+                places,
+                lambda: resources.ranges,
+                resources.journal,
+                resources.options,
+                resources.progress,
+            )
+        ]
+    folders = [Path(place) for place in places]
+    return [open_tokens(folders, resources.options.tokenizer, resources.progress)]
+
+
+def _refuse_mixed(spec: str, places: Sequence[str]) -> None:
+    """Raise an InputError where URLs and folders are joined, or the same URL twice."""
+    urls = [place.rstrip("/") for place in places if "://" in place]
+    if repeated := next((url for url in urls if urls.count(url) > 1), ""):
+        problem = f"{repeated} is given twice: documents would be counted twice; give each URL once"
+        raise InputError(OptionUse("index", spec), problem)
+    if urls and len(urls) < len(places):
+        folder = next(place for place in places if "://" not in place)
+        problem = f"{urls[0]} is a URL, and {folder} is not; give URLs only, or folders only"
+        raise InputError(OptionUse("index", spec), problem)
 
 
 def _open_token_service(spec: str, resources: Resources) -> Sequence[Index]:
@@ -249,6 +284,7 @@ TOKENS = IndexKind(
     completion="tokens:",
     unit="tokens",
     is_of_files=True,
+    joins_places=True,
     description="an index over tokens; to query it, with "
     + OptionUse("tokenizer", placeholder="FILE"),
     options=("tokenizer",),
@@ -292,6 +328,13 @@ def index_folder(place: str | Path) -> Path:
     spec = str(place)
     kind = next((kind for kind in (FM9, TOKENS) if kind.names(spec)), None)
     return Path(kind.place_in(spec) if kind else spec).expanduser()
+
+
+def index_folders(place: str | Path) -> list[Path]:
+    """Return the folders of an index, of which `tokens:DIR,DIR` has several."""
+    spec = str(place)
+    places = TOKENS.places_in(spec) if TOKENS.names(spec) else []
+    return [index_folder(each) for each in places] or [index_folder(place)]
 
 
 # The files that are at a path
@@ -354,10 +397,10 @@ def expanded(spec: str) -> str:
         return os.path.expanduser(spec)
     place = kind.place_in(spec)
     list_mark = "@" if kind is SCAN and place.startswith("@") else ""
-    path = place.removeprefix(list_mark)
-    if not path:
+    paths = kind.places_in(kind.spec_of(place.removeprefix(list_mark)))
+    if not any(paths):
         raise InputError(OptionUse("index", spec), f"nothing after the colon; expected {FORMS}")
-    return kind.spec_of(list_mark + os.path.expanduser(path))
+    return kind.spec_of(list_mark + ",".join(map(os.path.expanduser, paths)))
 
 
 def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
@@ -374,7 +417,12 @@ def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
         begun = [kind.completion for kind in (*words, *others) if kind.completion]
         return [*hosted, *begun, *(paths(typed) if typed else ())]
     if kind.is_of_files:
-        return [kind.spec_of(path) for path in paths(kind.place_in(typed))]
+        offered = [kind.spec_of(path) for path in paths(kind.place_in(typed))]
+        before, comma, last_place = typed.rpartition(",")
+        is_one_place = any(spec.startswith(typed) for spec in offered)
+        if kind.joins_places and comma and not is_one_place:
+            return [f"{before},{path}" for path in paths(last_place)]
+        return offered
     return kind.completed_names()
 
 
@@ -384,7 +432,12 @@ def draw_name(index: str) -> str:
     So draws are the same whether an index is in a folder, on a host or on a store.
     """
     kind = kind_of(index)
-    place = kind.place_in(index) if kind and kind.has_place else index
-    if kind and kind.is_of_files and "://" not in place:
+    places = kind.places_in(index) if kind and kind.has_place else [index]
+    is_of_files = kind is not None and kind.is_of_files
+    return ",".join(_last_part(place, is_of_files) for place in places)
+
+
+def _last_part(place: str, is_of_files: bool) -> str:
+    if is_of_files and "://" not in place:
         return Path(place).resolve().name
     return place.rstrip("/").rpartition("/")[2]

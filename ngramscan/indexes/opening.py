@@ -100,7 +100,8 @@ def _open(spec: str, resources: Resources, follows_rules: bool) -> Sequence[Inde
     kind = kind_of(spec)
     if kind is None or kind.has_place:
         _, _, place = spec.partition(":")
-        refuse_impossible(place or spec)
+        for each in kind.places_in(spec) if kind and kind.joins_places else [place or spec]:
+            refuse_impossible(each)
     _refuse_rules(spec, kind, resources.options, follows_rules)
     if kind is None or not kind.reads_texts:
         _refuse_for_texts(spec, resources.options)

@@ -66,11 +66,12 @@ def is_read(
 
 
 def _parts_of(spec: str) -> Iterator[tuple[str, IndexKind | None, str]]:
-    """Yield the parts of a spec, with the kind and the place of each."""
+    """Yield the parts of a spec, with the kind and the place of each; some have several."""
     for index_spec in read_specs([spec]):
         part = spec_of_path(index_spec.place)
         kind = kind_of(part)
-        yield part, kind, kind.place_in(part) if kind and kind.is_of_files else part
+        places = kind.places_in(part) if kind and kind.is_of_files else [part]
+        yield from ((part, kind, place) for place in places)
 
 
 def _local_places(spec: str) -> Iterator[tuple[IndexKind | None, str]]:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.catalog import find_hosted, find_token_index
 from ngramscan.indexes.kinds import (
     FORMS,
+    HTTP,
+    HTTPS,
     KINDS,
     SCAN,
     TOKEN_SERVICE,
@@ -106,17 +108,40 @@ def other_meaning(place: str, spec: str) -> Text:
     return f"{place}: " + taken + "; it may also be " + OptionUse("index", others[0].spec_of(place))
 
 
-def _split(value: str) -> Iterator[str]:
-    """Yield the specs of one value: commas separate them, but may also be part of a path."""
+def _split(value: str) -> list[str]:
+    """Return the specs of one value: commas separate them, but may also be part of a path."""
     prefixes = "|".join(re.escape(kind.prefix) for kind in KINDS if kind.has_place)
     starts = f"(?:{CORPUS_NAME}=)?(?:{prefixes})"
     if re.match(f"{CORPUS_NAME}=", value) and "://" not in value:
         starts += f"|{CORPUS_NAME}="
+    texts = list[str]()
     for part in re.split(f",(?={starts})", value):
-        is_whole = ":" in part or _is_there(part.strip())
+        is_whole = _is_there(part.strip()) or (":" in part and len(_joining_places(part)) < 2)
         for text in [part] if is_whole else part.split(","):
-            if text.strip():
-                yield text.strip()
+            if texts and _continues(texts[-1], text.strip()):
+                texts[-1] += f",{text.strip()}"
+            elif text.strip():
+                texts.append(text.strip())
+    return texts
+
+
+def _continues(spec: str, text: str) -> bool:
+    """Tell whether a text after a comma is another place of the index before it."""
+    places = _joining_places(spec)
+    if not places or not text:
+        return False
+    kind = kind_of(text)
+    if kind in (HTTP, HTTPS):
+        return "://" in places[0]  # otherwise the address of an index of its own
+    is_named = re.match(f"{CORPUS_NAME}=", text) is not None and not _is_there(text)
+    return kind is None and find_hosted(text) is None and not is_named
+
+
+def _joining_places(text: str) -> list[str]:
+    """Return the places of an index that may have several; of any other none."""
+    place = re.sub(f"^{CORPUS_NAME}=", "", text.strip())
+    kind = kind_of(place)
+    return kind.places_in(place) if kind and kind.joins_places else []
 
 
 def _is_there(path: str) -> bool:

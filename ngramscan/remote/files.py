@@ -156,8 +156,6 @@ class Source:
 
     async def entries(self, url: str) -> list[str] | None:
         """Return the names of files and folders there, these with a slash; None: not listed."""
-        if is_http(url):
-            return None
         try:
             if url.startswith("s3://"):
                 return await self._with_login(url, partial(self._in_thread, action=_entries))

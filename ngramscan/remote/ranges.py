@@ -26,7 +26,7 @@ from ngramscan.remote.files import NoFileError, RemoteFile, Source, changed
 from ngramscan.remote.pace import LONGEST_PAUSE_S, RequestRate
 from ngramscan.remote.range_cache import RangeCache
 from ngramscan.remote.retries import Retries, RetryPolicy
-from ngramscan.remote.stores import shown
+from ngramscan.remote.stores import is_http, shown
 from ngramscan.remote.whole_files import WholeFile
 
 RETRIES = RetryPolicy(
@@ -213,6 +213,8 @@ class Ranges:
 
     async def list(self, url: str) -> Sequence[str] | None:
         """Return the names of what a folder has, folders with a slash; None: it can't be listed."""
+        if is_http(url):
+            return None
         return await self._patiently(shown(url), lambda: self._source.entries(url))
 
     def _fetch_waiting(self) -> None:

@@ -56,7 +56,7 @@ class Address(NamedTuple):
 
 
 def serve_folders(
-    named_folders: Sequence[tuple[str, Path]],
+    named_folders: Sequence[tuple[str, Sequence[Path]]],
     tokenizer: str | Path | None,
     address: Address,
     concurrency: int,
@@ -65,8 +65,8 @@ def serve_folders(
 ) -> bool:
     """Serve some indexes at an address until a signal arrives.
 
-    Each folder stands after its name; empty: the index is named after the folder. The result says
-    whether the signal was an interrupt (SIGINT) rather than SIGTERM.
+    The folders of an index stand after its name; empty: it is named after its one folder. The
+    result says whether the signal was an interrupt (SIGINT) rather than SIGTERM.
     """
     folders, (host, port, others, is_opened) = name_folders(named_folders), address
     with open_socket(host, port) as listener:
@@ -89,32 +89,39 @@ def serve_folders(
         return _run(service.application, listener, ready)
 
 
-def name_folders(named_folders: Sequence[tuple[str, Path]]) -> dict[str, Path]:
-    """Return folders by the names of their indexes."""
-    folders: dict[str, Path] = {}
-    for chosen_name, directory in named_folders:
-        folder = Path(os.path.realpath(directory))
-        name = chosen_name or folder.name
+def name_folders(
+    named_folders: Sequence[tuple[str, Sequence[Path]]],
+) -> dict[str, Sequence[Path]]:
+    """Return the folders of indexes by their names; only indexes over tokens have several."""
+    folders_by_name: dict[str, Sequence[Path]] = {}
+    for chosen_name, directories in named_folders:
+        shown = ",".join(map(str, directories))
+        folders = [Path(os.path.realpath(directory)) for directory in directories]
+        if len(folders) > 1 and not chosen_name:
+            problem = f"an index in several folders needs a name: NAME=tokens:{shown}"
+            raise InputError(shown, problem)
+        name = chosen_name or folders[0].name
         if not name.isprintable() or not name:
-            raise InputError(str(directory), "the name of this folder can't name an index")
-        if name in folders:
-            problem = f"{folders[name]} has the same name, so requests can't tell them apart"
-            raise InputError(str(directory), problem)
-        if not is_token_folder(directory):
-            shard_folders(directory)
-        folders[name] = folder
-    return folders
+            raise InputError(shown, "the name of this folder can't name an index")
+        if name in folders_by_name:
+            others = ",".join(map(str, folders_by_name[name]))
+            problem = f"{others} has the same name, so requests can't tell them apart"
+            raise InputError(shown, problem)
+        if len(folders) == 1 and not is_token_folder(directories[0]):
+            shard_folders(directories[0])
+        folders_by_name[name] = folders
+    return folders_by_name
 
 
 def _open_all(
-    folders: dict[str, Path], tokenizer: str | Path | None, progress: Progress
+    folders_by_name: dict[str, Sequence[Path]], tokenizer: str | Path | None, progress: Progress
 ) -> list[ServedIndex | ServedTokens]:
     indexes: list[ServedIndex | ServedTokens] = []
-    for name, folder in folders.items():
-        if is_token_folder(folder):
-            indexes.append(open_tokens(name, open_token_folder(folder), tokenizer))
+    for name, folders in folders_by_name.items():
+        if len(folders) > 1 or is_token_folder(folders[0]):
+            indexes.append(open_tokens(name, open_token_folder(*folders), tokenizer))
         else:
-            indexes.append(_open_index(name, folder, progress))
+            indexes.append(_open_index(name, folders[0], progress))
     widths = {index.folder.width for index in indexes if isinstance(index, ServedTokens)}
     if tokenizer is not None and widths <= {1}:
         raise InputError(OptionUse("tokenizer", tokenizer), "no index here needs one; leave it out")

@@ -109,7 +109,7 @@ def serving_here(
         one = _Server(config, lambda: ready.set_result(one))
         return one
 
-    named_folders = [("", folder) for folder in folders]
+    named_folders = [("", [folder]) for folder in folders]
     given = (named_folders, tokenizer, Address("127.0.0.1", 0), 4, max_context, SILENT)
     thread = threading.Thread(target=serve_folders, args=given, daemon=True)
     with mock.patch("ngramscan.serve.server._Server", start):

@@ -67,7 +67,7 @@ def check_next_tokens(index: ServedTokens, request: dict[str, Any], answer: dict
     """Check all of a distribution against a count."""
     ids = answer["token_ids"]
     ids = ids[len(ids) - answer["suffix_len"] :] if "suffix_len" in answer else ids
-    counted = reference(index.folder.path).next_tokens(ids, index.tokenizer.end_of_text)
+    counted = reference(Path(index.folder.place)).next_tokens(ids, index.tokenizer.end_of_text)
     result = answer["result_by_token_id"]
     assert {token: told["cont_cnt"] for token, told in result.items()} == counted, request
     assert answer["prompt_cnt"] == sum(counted.values())

@@ -7,7 +7,7 @@ queries are searched in all shards at once. Files that are small are read whole 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate, pairwise
 
 import numpy as np
@@ -49,9 +49,12 @@ class InPlaceTokenShard:
         if int.from_bytes(self._offset_file.head[:8], "little"):
             raise IndexFormatError(self._offset_file.url, "the first document does not begin at 0")
         self._offsets = InPlaceOffsets(ranges, self._offset_file, self.documents, self._text.size)
-        self.kept_bytes = self._text.size + self._table.size
-        if self.kept_bytes > kept_bytes:
-            self.kept_bytes = 0
+        both = self._text.size + self._table.size
+        self.kept_bytes = both if both <= kept_bytes else 0
+        """Bytes that are read before the first query."""
+        sizes_kept = (self._text.size, self._table.size) if self.kept_bytes else ()
+        self.loads = sum(-(-size // PIECE_BYTES) for size in sizes_kept)
+        """Requests for these bytes."""
         self._whole: dict[RemoteFile, bytes] = {}
 
     @property
@@ -262,22 +265,41 @@ class InPlaceTokenFolder:
 
     backwards: bool = False
 
-    def __init__(self, ranges: Ranges, place: str, shards: Sequence[InPlaceTokenShard]) -> None:
-        self._ranges, self.place, self.shards = ranges, place, shards
+    def __init__(
+        self, ranges: Ranges, shards_by_address: Mapping[str, Sequence[InPlaceTokenShard]]
+    ) -> None:
+        self._ranges, self.place = ranges, ",".join(shards_by_address)
+        shards = [shard for some in shards_by_address.values() for shard in some]
+        self.shards = shards
         self.width = max(shard.width for shard in shards)
         for shard in shards:
             if shard.width not in {0, self.width}:
                 problem = f"a shard has tokens of {shard.width} bytes, another of {self.width}"
-                raise IndexFormatError(place, problem)
+                raise IndexFormatError(self.place, problem)
         self.separator = (1 << 8 * self.width) - 1
         self.shard_tokens = tuple(shard.tokens for shard in shards)
         self.tokens = sum(self.shard_tokens)
         self.index_bytes = sum(shard.index_bytes for shard in shards)
         self._firsts = [0, *accumulate(shard.documents for shard in shards)]
         self.documents = self._firsts[-1]
+        ends = [0, *accumulate(map(len, shards_by_address.values()))]
+        self.documents_by_folder = {
+            address: range(self._firsts[start], self._firsts[end])
+            for address, (start, end) in zip(shards_by_address, pairwise(ends), strict=True)
+        }
 
     @property
-    def _requests_per_round(self) -> int:
+    def concurrency(self) -> int:
+        """Most requests at a time."""
+        return self._ranges.concurrency
+
+    @property
+    def latency_s(self) -> float:
+        """The time for an answer to a small request."""
+        return self._ranges.latency_s
+
+    @property
+    def requests_per_round(self) -> int:
         """Requests per shard that are answered in the time of one, by the latency so far."""
         at_once = min(self._ranges.concurrency, self._ranges.latency_s * _REQUESTS_PER_S)
         return max(1, int(at_once) // len(self.shards))
@@ -286,15 +308,15 @@ class InPlaceTokenFolder:
         """Return the ranks [low, high) of some token n-grams, shape (patterns, shards, 2)."""
         encoded = [self._encoded(pattern) for pattern in patterns]
         ranks_by_shard = self._ranges.run(
-            together(shard.find(encoded, self._requests_per_round) for shard in self.shards)
+            together(shard.find(encoded, self.requests_per_round) for shard in self.shards)
         )
         return np.stack(ranks_by_shard, axis=1)
 
-    def match_ends(self, texts: Sequence[Sequence[int]]) -> list[Integers]:
+    def match_ends_of(self, texts: Sequence[Sequence[int]]) -> list[Integers]:
         """Return the end of the longest match at each token of some texts."""
         encoded = [self._encoded(text) for text in texts]
         ends_by_shard = self._ranges.run(
-            together(shard.match_ends(encoded, self._requests_per_round) for shard in self.shards)
+            together(shard.match_ends(encoded, self.requests_per_round) for shard in self.shards)
         )
         longest = [np.maximum.reduce(ends) for ends in zip(*ends_by_shard, strict=True)]
         return [
@@ -314,7 +336,7 @@ class InPlaceTokenFolder:
         """Return the number of separators in the tables."""
         return sum(
             self._ranges.run(
-                together(shard.count_separators(self._requests_per_round) for shard in self.shards)
+                together(shard.count_separators(self.requests_per_round) for shard in self.shards)
             )
         )
 
@@ -355,7 +377,7 @@ class InPlaceTokenFolder:
         holder, number = self._holding(document)
         return self._ranges.run(holder.line(number))
 
-    def documents_at(self, documents: Iterable[int]) -> list[Integers]:
+    def tokens_of_documents(self, documents: Sequence[int]) -> list[Integers]:
         """Return all tokens of some documents, in reading order."""
         return self._ranges.run(together(map(self._document, documents)))
 

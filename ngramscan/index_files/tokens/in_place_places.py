@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from ngramscan.errors import IndexFormatError, InputError
@@ -30,23 +30,28 @@ def open_tokens_in_place(ranges: Ranges, urls: Sequence[str], memory: int) -> In
 
     async def open_all() -> InPlaceTokenFolder:
         files_by_folder = await together(_files_of(ranges, folder) for folder in folders)
-        places = [
-            (folder, files, place)
-            for folder, files in zip(folders, files_by_folder, strict=True)
-            for place in shard_places(files)
-        ]
-        kept_bytes = min(_KEPT_BYTES, memory // max(1, len(places)))
-        shards = []
-        for _, files, place in places:
-            paths = {name: place.file(name) for name in TOKEN_NAMES}
-            of_shard = {name: files[path] for name, path in paths.items() if path in files}
-            shards.append(InPlaceTokenShard(ranges, of_shard, kept_bytes))
-        where = ",".join(shown(folder).rstrip("/") for folder in folders)
-        if not any(shard.documents for shard in shards):
-            raise IndexFormatError(where, "contains no documents")
-        return InPlaceTokenFolder(ranges, where, shards)
+        number = sum(len(shard_places(files)) for files in files_by_folder)
+        kept_bytes = min(_KEPT_BYTES, memory // number)
+        shards_by_address: dict[str, list[InPlaceTokenShard]] = {}
+        for folder, files in zip(folders, files_by_folder, strict=True):
+            address = shown(folder).rstrip("/")
+            shards = list(_shards_of(ranges, files, kept_bytes))
+            if not any(shard.documents for shard in shards):
+                raise IndexFormatError(address, "contains no documents")
+            shards_by_address[address] = shards
+        return InPlaceTokenFolder(ranges, shards_by_address)
 
     return ranges.run(open_all())
+
+
+def _shards_of(
+    ranges: Ranges, files: Mapping[str, RemoteFile], kept_bytes: int
+) -> Iterator[InPlaceTokenShard]:
+    """Yield the shards whose files are given by their paths, in their order."""
+    for place in shard_places(files):
+        paths = {name: place.file(name) for name in TOKEN_NAMES}
+        of_shard = {name: files[path] for name, path in paths.items() if path in files}
+        yield InPlaceTokenShard(ranges, of_shard, kept_bytes)
 
 
 async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:

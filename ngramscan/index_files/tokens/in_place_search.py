@@ -149,7 +149,7 @@ class ShardSearch:
     def _pivots(self, bounds: Iterable[Bound]) -> dict[int, bool]:
         """Return the pivots of the next levels, and whether all of their interval is near."""
         intervals = {(bound.low, bound.high) for bound in bounds}
-        levels = max(1, (self._requests_per_round // len(intervals) + 1).bit_length() - 1)
+        levels = levels_ahead(self._requests_per_round, len(intervals))
         return {
             rank: high - low <= NEAR_RANKS
             for low, high in intervals
@@ -226,6 +226,11 @@ class ShardSearch:
             for rank, following in pairwise(ranks):
                 if _are_unordered(self._suffixes[rank], self._suffixes[following]):
                     self._files.refuse_order(following)
+
+
+def levels_ahead(requests_per_round: int, intervals: int) -> int:
+    """Return how many levels to read at once, so that a round is not longer for it."""
+    return max(1, (requests_per_round // intervals + 1).bit_length() - 1)
 
 
 def _middles(low: int, high: int, levels: int) -> Iterator[int]:

@@ -11,10 +11,10 @@ in a folder of their own.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +41,7 @@ from ngramscan.index_files.tokens.folders import (
 )
 from ngramscan.index_files.tokens.layout import SizedFile, read_layout
 from ngramscan.matching.alike import AlikePlaces
+from ngramscan.messages import counted
 
 _SEARCHED_PER_TOKEN = 32
 """Limit of searched tokens per token of a text; reached only in repetitive texts."""
@@ -59,6 +60,11 @@ class _IndexFile(MappedFile):
     def size(self) -> int:
         """Its length when it was opened."""
         return len(self._data)
+
+    @property
+    def identity(self) -> tuple[int, ...]:
+        """Device and inode, which all links to the file share."""
+        return self._state[:2]
 
     def numbers(self) -> Words:
         """Return its content as offsets."""
@@ -223,10 +229,11 @@ class TokenShard:
 
 
 class TokenFolder:
-    """The shards of an index.
+    """The shards of an index, which are in one folder or in several.
 
-    Attributes: `path`, `width` (bytes per token), `separator` (its id), `documents`, `tokens`
-    (with separators), `index_bytes`, `shard_tokens` (per shard, with separators).
+    Attributes: `place` (its folders, separated by commas), `width` (bytes per token), `separator`
+    (its id), `documents`, `tokens` (with separators), `index_bytes`, `shard_tokens` (per shard,
+    with separators), `documents_by_folder` (the numbers of the documents in each folder).
     `backwards` says that each document holds its tokens in reverse, as in version 5; no file tells,
     so it is to be set, as `check_fit` does.
 
@@ -236,8 +243,12 @@ class TokenFolder:
 
     backwards: bool = False
 
-    def __init__(self, path: Path, shards: Sequence[TokenShard], index_bytes: int) -> None:
-        self.path, self.shards, self.index_bytes = path, shards, index_bytes
+    def __init__(
+        self, shards_by_folder: Mapping[Path, Sequence[TokenShard]], index_bytes: int
+    ) -> None:
+        shards = [*chain.from_iterable(shards_by_folder.values())]
+        self.place = ",".join(map(str, shards_by_folder))
+        self.shards, self.index_bytes = shards, index_bytes
         self.width = max(shard.width for shard in shards)
         for shard in shards:
             if shard.width not in {0, self.width}:
@@ -249,6 +260,11 @@ class TokenFolder:
         self.tokens = sum(self.shard_tokens)
         self._firsts = [0, *accumulate(shard.documents for shard in shards)]
         self.documents = self._firsts[-1]
+        ends = [0, *accumulate(map(len, shards_by_folder.values()))]
+        self.documents_by_folder = {
+            folder: range(self._firsts[start], self._firsts[end])
+            for folder, (start, end) in zip(shards_by_folder, pairwise(ends), strict=True)
+        }
 
     def find(self, patterns: Sequence[Sequence[int]]) -> Integers:
         """Return the ranks [low, high) of some token n-grams, shape (patterns, shards, 2).
@@ -275,6 +291,14 @@ class TokenFolder:
         expect_steps(5 * len(tokens) * len(self.shards))
         lengths = self._match_lengths(self._encoded(self._physical(tokens)))
         return ends_in_reading_order(lengths, self.backwards)
+
+    def match_ends_of(self, texts: Sequence[Sequence[int]]) -> list[Integers]:
+        """Return the end of the longest match at each token of some texts."""
+        return [self.match_ends(tokens) for tokens in texts]
+
+    def count_separators(self) -> int:
+        """Return the number of separators in the tables."""
+        return int(np.diff(self.find([[self.separator]])).sum())
 
     def _match_lengths(self, tokens: Bytes) -> Integers:
         """Return the length of the longest match at each token, in tokens."""
@@ -309,7 +333,7 @@ class TokenFolder:
         if ids.size and not 0 <= ids.min() <= ids.max() <= self.separator:
             unfit = int(ids.max() if ids.min() >= 0 else ids.min())
             problem = f"no token has the id {unfit}: ids take {8 * self.width} bits"
-            raise InputError(str(self.path), problem)
+            raise InputError(self.place, problem)
         return ids.astype(f"<u{self.width}").view(np.uint8)
 
     def unchanged(self) -> AbstractContextManager[None]:
@@ -360,6 +384,10 @@ class TokenFolder:
         with unchanged(shard.files):
             return shard.line(number)
 
+    def tokens_of_documents(self, documents: Sequence[int]) -> list[Integers]:
+        """Return all tokens of some documents, in reading order."""
+        return [self.tokens_of(document) for document in documents]
+
     def tokens_of(self, document: int) -> Integers:
         """Return all tokens of a document, in reading order."""
         shard, number = self._holding(document)
@@ -386,14 +414,43 @@ class TokenFolder:
         return self.shards[shard], document - self._firsts[shard]
 
 
-def open_token_folder(directory: Path) -> TokenFolder:
-    """Open the index in a folder; an InputError or IndexFormatError says what is wrong with it."""
-    sizes = list_files(directory)
-    places = shard_places(sizes)
-    if missing := missing_file(places, sizes):
-        problem = "missing; copy it here, or build the index again"
-        raise IndexFormatError(str(directory / missing), problem)
-    shards = [TokenShard(directory, place) for place in places]
-    if not any(shard.documents for shard in shards):
-        raise IndexFormatError(str(directory), "contains no documents")
-    return TokenFolder(directory, shards, sum(sizes.values()))
+def open_token_folder(directory: Path, *others: Path) -> TokenFolder:
+    """Open the index in a folder, or in several: its shards are those of all, in this order.
+
+    An InputError or IndexFormatError says what is wrong with a folder, or that two don't fit.
+    """
+    shards_by_folder, index_bytes = dict[Path, list[TokenShard]](), 0
+    folder_by_file = dict[tuple[int, ...], Path]()
+    for folder in (directory, *others):
+        sizes = list_files(folder)
+        places = shard_places(sizes)
+        if missing := missing_file(places, sizes):
+            problem = "missing; copy it here, or build the index again"
+            raise IndexFormatError(str(folder / missing), problem)
+        shards = [TokenShard(folder, place) for place in places]
+        if not any(shard.documents for shard in shards):
+            raise IndexFormatError(str(folder), "contains no documents")
+        files = [shard.text.identity for shard in shards]
+        if shared := next((file for file in files if file in folder_by_file), None):
+            other = folder_by_file[shared]
+            same = "given twice" if other == folder else f"it has files of {other}, too"
+            problem = f"{same}: documents would be counted twice; give each folder once"
+            raise InputError(str(folder), problem)
+        folder_by_file.update(dict.fromkeys(files, folder))
+        shards_by_folder[folder] = shards
+        index_bytes += sum(sizes.values())
+    _refuse_other_widths(shards_by_folder)
+    return TokenFolder(shards_by_folder, index_bytes)
+
+
+def _refuse_other_widths(shards_by_folder: Mapping[Path, Sequence[TokenShard]]) -> None:
+    """Raise an InputError if the tokens of two folders have different widths."""
+    widths = {
+        folder: max(shard.width for shard in shards) for folder, shards in shards_by_folder.items()
+    }
+    first, *others = widths
+    for other in others:
+        if widths[other] != widths[first]:
+            has = f"tokens of {counted(widths[other], 'byte')}, but {first} has tokens of"
+            cure = "give each folder as an index of its own"
+            raise InputError(str(other), f"{has} {widths[first]}; {cure}")

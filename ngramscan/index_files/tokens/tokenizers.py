@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ngramscan.errors import InputError, needs_extra
-from ngramscan.index_files.tokens.shard import TokenFolder
+from ngramscan.index_files.tokens.token_files import TokenFiles
 from ngramscan.messages import OptionUse, counted
 
 _SPACE = "▁"
@@ -308,30 +308,41 @@ def _from_json(content: bytes, name: str, where: OptionUse) -> Tokenizer:
     return _HuggingFace(name, library, is_of_bytes)
 
 
-def check_fit(tokenizer: Tokenizer, folder: TokenFolder) -> None:
-    """Set whether documents of a folder are backwards, or raise if the tokenizer doesn't fit.
+def check_fit(tokenizer: Tokenizer, folder: TokenFiles) -> None:
+    """Set whether documents of an index are backwards, or raise if the tokenizer doesn't fit.
 
-    Some documents are decoded and encoded again: forwards or backwards, this gives the same tokens.
+    Some documents of each folder are decoded and encoded again: forwards or backwards, this gives
+    the same tokens.
     """
     folder.backwards = False
     if folder.width == 1 and tokenizer.name == _ByteTokenizer.name:
         return
-    sampled_documents = random.Random(1).sample(
-        range(folder.documents), min(_SAMPLE, folder.documents)
-    )
+    backwards_by_folder = {
+        path: _is_backwards(tokenizer, folder, path, documents)
+        for path, documents in folder.documents_by_folder.items()
+    }
+    first, *others = backwards_by_folder
+    for other in others:
+        if backwards_by_folder[other] != backwards_by_folder[first]:
+            ways = (other, first) if backwards_by_folder[other] else (first, other)
+            problem = f"the documents of {ways[0]} are stored backwards, those of {ways[1]} are not"
+            raise InputError(str(other), f"{problem}; give each folder as an index of its own")
+    folder.backwards = backwards_by_folder[first]
+
+
+def _is_backwards(tokenizer: Tokenizer, folder: TokenFiles, path: object, documents: range) -> bool:
+    """Tell whether some documents are backwards; an InputError says that they don't fit."""
+    sampled_documents = random.Random(1).sample(documents, min(_SAMPLE, len(documents)))
     total, forwards, backwards = 0, 0, 0
-    for document in sampled_documents:
-        ids = folder.tokens_of(document)
+    for ids in folder.tokens_of_documents(sampled_documents):
         total += min(len(ids), _LONGEST)
         forwards += _same(tokenizer, ids[:_LONGEST].tolist(), len(ids))
         backwards += _same(tokenizer, ids[-_LONGEST:][::-1].tolist(), len(ids))
     if max(forwards, backwards) < _FITTING * total:
         agreement = f"encoded again, {max(forwards, backwards):,} of {total:,} come out the same"
-        problem = (
-            f"the tokens of {folder.path} aren't made by it ({agreement}); give the one that did"
-        )
+        problem = f"the tokens of {path} aren't made by it ({agreement}); give the one that did"
         raise InputError(OptionUse("tokenizer", tokenizer.name), problem)
-    folder.backwards = backwards > forwards
+    return backwards > forwards
 
 
 def _same(tokenizer: Tokenizer, ids: list[int], length: int) -> int:

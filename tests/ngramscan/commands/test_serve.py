@@ -72,7 +72,8 @@ def test_a_folder_may_have_another_name() -> None:
     said = refusal("serve", f"web={first}", f"web={second}")
     problem = f"{first} has the same name, so requests can't tell them apart"
     assert said == f"{second}: {problem}"
-    assert name_folders([("web", first), ("", first)]) == {"web": first, first.name: first}
+    named_folders = [("web", [first]), ("", [first])]
+    assert name_folders(named_folders) == {"web": [first], first.name: [first]}
 
 
 def test_a_folder_with_an_equals_sign_is_itself(tmp_path: Path) -> None:

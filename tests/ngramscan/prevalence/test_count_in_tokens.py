@@ -37,7 +37,7 @@ def count(
 
 
 def opened(folder: Path, tokenizer: Path | None) -> TokenIndex:
-    return open_tokens(folder, tokenizer, Progress())
+    return open_tokens([folder], tokenizer, Progress())
 
 
 @pytest.mark.parametrize(

@@ -282,7 +282,7 @@ def test_spans_of_a_service_have_the_counts_of_its_files(tmp_path: Path) -> None
 
     with serve(NAME) as server:
         far = traced(f"infini-gram:{server.url}{NAME}", IndexOptions(journal=tmp_path / "r.sqlite"))
-    near = traced(f"tokens:{genuine(COPIES / NAME).path}", IndexOptions(tokenizer=LLAMA))
+    near = traced(f"tokens:{genuine(COPIES / NAME).place}", IndexOptions(tokenizer=LLAMA))
     assert far == near
     assert len(near[0]) == 3
     assert all(near[1].values())

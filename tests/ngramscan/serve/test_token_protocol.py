@@ -130,7 +130,7 @@ def check_exchange(
         return
     if index.folder.backwards and kind == "get_doc_by_rank":
         return  # windows in file order; those in reading order have tests of their own
-    expected = corrected(index.folder.path, request, reply, index.tokenizer.end_of_text)
+    expected = corrected(Path(index.folder.place), request, reply, index.tokenizer.end_of_text)
     expected.pop("latency", None)
     if exchange["via"] == "engine":
         expected = as_by_the_service(index, expected)

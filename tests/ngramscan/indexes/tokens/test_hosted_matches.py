@@ -61,7 +61,7 @@ def longest_parts(matches: TokenMatches) -> Iterator[tuple[int, int]]:
 def test_matches_and_their_counts_are_those_of_the_files(opened: Opened) -> None:
     index, _ = opened()
     assert isinstance(index, MatchesTokens)
-    local = open_tokens(TOKENS / NAME, TOKENIZER, SILENT)
+    local = open_tokens([TOKENS / NAME], TOKENIZER, SILENT)
     found = [*index.matches(TEXTS)]
     assert found == [*local.matches(TEXTS)]
     oracle = TokenOracle(TOKENS / NAME)

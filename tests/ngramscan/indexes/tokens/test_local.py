@@ -33,7 +33,7 @@ TEXTS = {
 
 @cache
 def local(name: str) -> TokenFolderIndex:
-    return open_tokens(COPIES / name, TOKENIZERS[name], SILENT)
+    return open_tokens([COPIES / name], TOKENIZERS[name], SILENT)
 
 
 def found(index: TokenFolderIndex, query: str) -> TokenOccurrences:
@@ -107,7 +107,7 @@ def test_bytes_need_no_tokenizer(tmp_path: Path) -> None:
             sum(text.count(query) for text in texts) for query in queries
         ]
     with pytest.raises(InputError, match="leave it out: an index of bytes has none"):
-        open_tokens(folder, LLAMA, SILENT)
+        open_tokens([folder], LLAMA, SILENT)
 
 
 def test_a_document_longer_than_what_is_seen(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_document_longer_than_what_is_seen(tmp_path: Path) -> None:
     (tmp_path / "tokenized.0").write_bytes(text.tobytes())
     (tmp_path / "table.0").write_bytes(b"".join(at.to_bytes(3, "little") for at in order))
     (tmp_path / "offset.0").write_bytes(bytes(8))
-    index = open_tokens(tmp_path, None, SILENT)
+    index = open_tokens([tmp_path], None, SILENT)
     ids = tuple(b"aaa")
     (examined,) = index.examine([Place("aaa", 0, 120_000)], {"aaa": [Form(ids, ())]})
     assert isinstance(examined, TokenWindow)
@@ -213,27 +213,27 @@ def test_damaged_folders(tmp_path: Path) -> None:
     documents = [[*text.encode()] for text in ("one two", "two")]
     write_folder(tmp_path, [documents], 1)
     metadata = tmp_path / "metadata.0"
-    index = open_tokens(tmp_path, None, SILENT)
+    index = open_tokens([tmp_path], None, SILENT)
     spot = places(index, "two")[:1]
     metadata.write_bytes(b"a,0,{}".ljust(metadata.stat().st_size))
-    (window,) = open_tokens(tmp_path, None, SILENT).windows(spot, 9)
+    (window,) = open_tokens([tmp_path], None, SILENT).windows(spot, 9)
     assert isinstance(window, Window)
     assert json.loads(window.metadata)["metadata"].strip() in {"a,0,{}", ""}
     (tmp_path / "metaoff.0").write_bytes(b"")
-    (failure,) = open_tokens(tmp_path, None, SILENT).windows(spot, 9)
+    (failure,) = open_tokens([tmp_path], None, SILENT).windows(spot, 9)
     assert isinstance(failure, WindowFailure)
     assert isinstance(failure.error, IndexFormatError)
     for name in ("offset.0", "metaoff.0"):
         (tmp_path / name).write_bytes(bytes(8))
     with pytest.raises(IndexFormatError, match="the tables have 2 documents, but the offsets 1"):
-        open_tokens(tmp_path, None, SILENT)
+        open_tokens([tmp_path], None, SILENT)
 
 
 def test_a_tokenizer_that_is_too_small_for_the_index(tmp_path: Path) -> None:
     tokenizer = open_tokenizer(LLAMA, 2)
     step = tokenizer.after_space("step")
     documents = [tokenizer.of_document("one more step")] * 399 + [[*step, 32_500]]
-    index = open_tokens(write_folder(tmp_path, [documents], 2), LLAMA, SILENT)
+    index = open_tokens([write_folder(tmp_path, [documents], 2)], LLAMA, SILENT)
     spots = places(index, "step", 400)
     assert len(spots) == 400
     shown = [window for window in index.windows(spots, 9) if isinstance(window, Window)]

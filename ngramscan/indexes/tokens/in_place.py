@@ -1,0 +1,169 @@
+"""`tokens:https://…`, `tokens:s3://…`: an index over tokens that is queried in place."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
+from typing import TypeVar
+
+from ngramscan.errors import InputError, NgramscanError
+from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder
+from ngramscan.index_files.tokens.in_place_cost import expect_search
+from ngramscan.index_files.tokens.in_place_places import open_tokens_in_place
+from ngramscan.index_files.tokens.tokenizers import Tokenizer
+from ngramscan.indexes.base import Cost, Place
+from ngramscan.indexes.file_replies import FileReplies, OpenedFiles
+from ngramscan.indexes.kinds import TOKENS
+from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.tokens.base import TokenMatches
+from ngramscan.indexes.tokens.files import FoundForm, TokenFilesIndex, open_for
+from ngramscan.indexes.tokens.kept_files import KeptTokenFiles, facts_about, read_facts
+from ngramscan.journal import Journal
+from ngramscan.messages import counted
+from ngramscan.progress import Progress, format_bytes
+from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.stores import shown
+from ngramscan.rows import Note
+from ngramscan.stopping import on_any_thread
+
+_READERS = 32
+"""Threads that ask for windows; nearly always they wait."""
+
+# For estimates; docs/tokens.md has the measurements.
+_REQUESTS_PER_S = 4000
+_BYTES_PER_S = 50e6
+_WINDOW_REQUESTS = 10
+"""For a pointer, the offsets and separators of a document, its tokens, and its metadata."""
+_WINDOW_BYTES, _WINDOW_ROUNDS = 6000, 8
+_BYTES_PER_TOKEN = 3
+"""Bytes of text that a token has at least, on average."""
+_ENDS = 1.4
+"""Intervals of a search where its two ends are apart, for one where they are together."""
+
+T = TypeVar("T")
+
+
+class InPlaceTokenIndex(TokenFilesIndex):
+    """Counts token n-grams exactly and shows any occurrence, in files that are not copied."""
+
+    def __init__(
+        self,
+        replies: FileReplies[InPlaceTokenFolder],
+        files: KeptTokenFiles,
+        tokenizer: Tokenizer,
+        rate: float | None,
+        progress: Progress,
+    ) -> None:
+        super().__init__(TOKENS.spec_of(files.place), files, tokenizer, progress)
+        self._replies, self._files, self._rate = replies, files, rate
+
+    def _find_forms(self, patterns: Sequence[Sequence[int]]) -> Iterator[FoundForm]:
+        yield from self._files.find_forms(patterns)
+
+    def _file_notes(self) -> tuple[Note, ...]:
+        return self._replies.notes
+
+    def _in_order(self, show: Callable[[Place], T], places: Sequence[Place]) -> Iterator[T]:
+        with ThreadPoolExecutor(_READERS) as pool:
+            submitted = (pool.submit(on_any_thread(show), place) for place in places)
+            # Only a few at once: a window can be as large as its document.
+            running = deque(islice(submitted, 2 * _READERS))
+            while running:
+                shown_window = running.popleft().result()
+                running.extend(islice(submitted, 1))
+                yield shown_window
+
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+        """Yield the tokens of each text, and the longest part that occurs from each of them on."""
+        new_texts = self._files.unknown_texts([self._tokenizer.after_space(text) for text in texts])
+        if new_texts:
+            cost = self._cost_of_tokens(sum(map(len, new_texts)))
+            work = f"{cost.requests:,} requests, {format_bytes(cost.bytes)}"
+            work += f" and {cost.seconds:,.0f} s"
+            texts_to_trace = counted(len(new_texts), "text")
+            self._progress.notice(f"{self.name}: {texts_to_trace} will take about {work}")
+        yield from super().matches(texts)
+
+    # Costs
+
+    def cost(self, queries: Sequence[str], windows: int, context: int) -> Cost:
+        """Return the cost without stored replies; only what opens the index is read for this."""
+        folder = self._files.opened()
+        patterns = {ids for query in queries for ids in self._patterns_of(query)}
+        opening = self._replies.opening_requests
+        kept_bytes = sum(shard.kept_bytes for shard in folder.shards)
+        loads = sum(shard.loads for shard in folder.shards)
+        latency = folder.latency_s
+        opened = Cost(opening + loads, opening + loads, kept_bytes, opening * latency)
+        return (
+            opened + self._cost_of_searches(len(patterns)) + self._cost_of_windows(windows, context)
+        )
+
+    def _patterns_of(self, query: str) -> list[tuple[int, ...]]:
+        try:
+            return self._forms(query)
+        except InputError:  # it is not counted
+            return []
+
+    def _cost_of_searches(self, searches: int) -> Cost:
+        folder = self._files.opened()
+        most, expected, size, rounds = 0.0, 0.0, 0.0, 0
+        for shard in folder.shards:
+            if shard.kept_bytes or not shard.ranks:
+                continue
+            at_once = folder.requests_per_round
+            at_most = expect_search(shard.ranks, shard.pointer_bytes, 2 * searches, at_once)
+            cost = expect_search(shard.ranks, shard.pointer_bytes, round(_ENDS * searches), at_once)
+            most, expected = most + at_most.requests, expected + cost.requests
+            size, rounds = size + cost.bytes, max(rounds, cost.rounds)
+        return self._timed(round(most), round(expected), round(size), rounds)
+
+    def _cost_of_windows(self, windows: int, context: int) -> Cost:
+        requests, size = _WINDOW_REQUESTS * windows, 0
+        if windows:
+            folder = self._files
+            text_bytes = folder.tokens * folder.width // max(1, folder.documents)
+            of_context = 2 * context * folder.width // _BYTES_PER_TOKEN
+            size = windows * (_WINDOW_BYTES + min(text_bytes, of_context))
+        rounds = _WINDOW_ROUNDS * -(-windows // _READERS)
+        return self._timed(requests, requests, size, rounds)
+
+    def cost_of_matches(self, texts: Sequence[str]) -> Cost:
+        """Return the cost of texts of which nothing is copied; copied parts cost less."""
+        tokens = {tuple(self._tokenizer.after_space(text)) for text in texts}
+        return self.cost([], 0, 0) + self._cost_of_tokens(sum(map(len, tokens)))
+
+    def _cost_of_tokens(self, tokens: int) -> Cost:
+        return self._cost_of_searches(tokens)
+
+    def _timed(self, at_most: int, requests: int, size: int, rounds: int) -> Cost:
+        folder = self._files.opened()
+        per_second = min(folder.concurrency / folder.latency_s, _REQUESTS_PER_S)
+        if self._rate:
+            per_second = min(per_second, self._rate)
+        seconds = max(rounds * folder.latency_s, requests / per_second, size / _BYTES_PER_S)
+        return Cost(at_most, requests, size, seconds)
+
+
+def open_in_place(
+    urls: Sequence[str],
+    ranges: Callable[[], Ranges],
+    journal: Journal,
+    options: IndexOptions,
+    progress: Progress,
+) -> InPlaceTokenIndex:
+    """Open the index at an address, or at several together."""
+    spec = TOKENS.spec_of(",".join(shown(url).rstrip("/") for url in urls))
+
+    def open_files(opened_ranges: Ranges) -> OpenedFiles[InPlaceTokenFolder]:
+        # Half of the memory, so that there is room for other parts.
+        folder = open_tokens_in_place(opened_ranges, urls, options.memory_bytes // 2)
+        return OpenedFiles(folder, folder.shards, facts_about(folder))
+
+    replies = FileReplies(spec, open_files, ranges, journal, options, progress)
+    replies.look_again(read_facts)
+    files = KeptTokenFiles(replies)
+    tokenizer = open_for(files, options.tokenizer)
+    return InPlaceTokenIndex(replies, files, tokenizer, options.rate, progress)
