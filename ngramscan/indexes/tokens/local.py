@@ -16,7 +16,12 @@ from ngramscan.errors import IndexFormatError, InputError, NgramscanError
 from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.tokens.shard import TokenExcerpt, TokenFolder, open_token_folder
-from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
+from ngramscan.index_files.tokens.tokenizers import (
+    Tokenizer,
+    check_fit,
+    describe_choice,
+    open_tokenizer,
+)
 from ngramscan.indexes.base import (
     Cost,
     IndexSize,
@@ -310,6 +315,8 @@ def open_tokens(
     """Open the index in a folder, or in several together."""
     folder = open_token_folder(*directories)
     opened = open_tokenizer(tokenizer, folder.width)
+    if notice := describe_choice(tokenizer, opened):
+        progress.notice(notice)
     separators = folder.find([[folder.separator]])[0]
     if (documents := int(np.diff(separators).sum())) != folder.documents:
         problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
