@@ -112,8 +112,11 @@ CHOOSING_TEXTS = frozenset(
 NEVER_KEPT = frozenset({"limit_documents"})
 """Options with which no count is kept: the journal has whole files, not a number of documents."""
 
-SHARDING = frozenset({"memory", "shard_size"})
-"""Options that decide which documents are in which shard; plans of indexes have their values."""
+SHARDING = frozenset({"index_version", "memory", "shard_size"})
+"""Options that decide which documents are in which shard, and the files of shards.
+
+Plans of indexes have their values, and the names of files the version of an index over tokens.
+"""
 
 DECIDING = (
     frozenset(READING)

@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from ngramscan.corpora import Corpus, PythonCorpus, open_corpus
 from ngramscan.errors import InputError, needs_extra
@@ -120,6 +120,7 @@ def index_build(
     memory: Annotated[str | int | None, Option(metavar="SIZE")] = None,
     workers: Annotated[int, Option(least=1, envvar="")] = 1,
     tokenizer: Annotated[str | Path | None, Option(metavar="FILE")] = None,
+    index_version: Literal["4", "6"] | None = None,
     progress: Progress = SILENT,
     **options: Annotated[Any, Shared(ReadingOptions)],
 ) -> Result[Any]:
@@ -147,7 +148,11 @@ def index_build(
     workers : int
         Number of shards that are built at the same time, where memory allows.
     tokenizer : str or Path
-        SentencePiece model or tokenizer.json of an index over tokens; without one, they are bytes.
+        SentencePiece model or tokenizer.json of an index over tokens, or a folder with one; without
+        a tokenizer, tokens are bytes.
+    index_version : str
+        Version of infini-gram's format for an index over tokens: 4 or 6. They differ in the names
+        of files; those of version 6 have no number.  [default: 4]
     progress : see count
 
     Returns
@@ -165,11 +170,14 @@ def index_build(
     wanted = _Shards(shard_size, memory, workers)
     if TOKENS.names(str(output)):
         _refuse_for_tokens(wanted, reading_options)
-        return _build_tokens(corpus, output, tokenizer, reading_options, progress)
-    if tokenizer is not None:
-        spec = TOKENS.spec_of(output)
-        problem = "only an index over tokens takes it: " + OptionUse("output", spec)
-        raise InputError(OptionUse("tokenizer", tokenizer), problem)
+        return _build_tokens(
+            corpus, output, tokenizer, index_version or "4", reading_options, progress
+        )
+    for option, value in (("tokenizer", tokenizer), ("index_version", index_version)):
+        if value is not None:
+            spec = TOKENS.spec_of(output)
+            problem = "only an index over tokens takes it: " + OptionUse("output", spec)
+            raise InputError(OptionUse(option, value), problem)
     return _build(corpus, output, reading_options, wanted, progress)
 
 
@@ -260,19 +268,22 @@ def _build_tokens(
     corpus: str,
     place: str | Path,
     tokenizer: str | Path | None,
+    version: Literal["4", "6"],
     reading_options: ReadingOptions,
     progress: Progress,
 ) -> Result[Any]:
     with needs_extra("ngramscan index build", "tokens"):
         from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index
-        from ngramscan.index_files.tokens.tokenizers import load_tokenizer
+        from ngramscan.index_files.tokens.tokenizers import describe_choice, load_tokenizer
     folder = os.path.expanduser(TOKENS.place_in(str(place)))
     if not folder:
         raise InputError(str(place), "nothing after the colon; expected a folder")
-    opened = _opened(corpus, reading_options)
+    opened, opened_tokenizer = _opened(corpus, reading_options), load_tokenizer(tokenizer)
+    if notice := describe_choice(tokenizer, opened_tokenizer):
+        progress.notice(notice)
     try:
         rows = build_token_index(
-            opened, folder, load_tokenizer(tokenizer), reading_options.read, progress
+            opened, folder, opened_tokenizer, reading_options.read, progress, version
         )
     except KeyboardInterrupt as error:
         error.add_note("nothing was kept.")

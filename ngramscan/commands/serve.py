@@ -54,7 +54,8 @@ def serve(
         Maximum text on each side of an occurrence; as large as the longest document, it lets
         clients see documents whole.
     tokenizer : str or Path, optional
-        Tokenizer of the indexes over tokens: a SentencePiece model or a tokenizer.json.
+        Tokenizer of the indexes over tokens: a SentencePiece model or a tokenizer.json, or a folder
+        with one.
     open_browser : bool
         Open the search page in the browser.
     progress : Progress

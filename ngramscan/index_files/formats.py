@@ -35,7 +35,7 @@ def token_files(directory: Path) -> Iterator[tuple[str, int]]:
         for entry in entries:
             if TOKEN_FILE.fullmatch(entry.name) and entry.is_file():
                 yield entry.name, entry.stat().st_size
-            elif entry.is_dir():
+            elif entry.is_dir() and not entry.name.startswith("."):  # of a build that goes on
                 folders.append(entry.name)
     yield from _files_of_shard_folders(directory, ["", *sorted(folders)])
 

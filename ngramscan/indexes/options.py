@@ -233,7 +233,7 @@ class IndexOptions(SamplingOptions):
     index_cache : str or Path, optional
         Folder that keeps parts of index files in place for later runs.
     tokenizer : str or Path, optional
-        SentencePiece model or tokenizer.json of a local token-level index.
+        SentencePiece model or tokenizer.json of a token-level index in files, or a folder with one.
     """
 
     heading: ClassVar[str] = SERVICE

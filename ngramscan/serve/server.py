@@ -95,18 +95,18 @@ def name_folders(
     """Return the folders of indexes by their names; only indexes over tokens have several."""
     folders_by_name: dict[str, Sequence[Path]] = {}
     for chosen_name, directories in named_folders:
-        shown = ",".join(map(str, directories))
+        joined_paths = ",".join(map(str, directories))
         folders = [Path(os.path.realpath(directory)) for directory in directories]
         if len(folders) > 1 and not chosen_name:
-            problem = f"an index in several folders needs a name: NAME=tokens:{shown}"
-            raise InputError(shown, problem)
+            problem = f"an index in several folders needs a name: NAME=tokens:{joined_paths}"
+            raise InputError(joined_paths, problem)
         name = chosen_name or folders[0].name
         if not name.isprintable() or not name:
-            raise InputError(shown, "the name of this folder can't name an index")
+            raise InputError(joined_paths, "the name of this folder can't name an index")
         if name in folders_by_name:
             others = ",".join(map(str, folders_by_name[name]))
             problem = f"{others} has the same name, so requests can't tell them apart"
-            raise InputError(shown, problem)
+            raise InputError(joined_paths, problem)
         if len(folders) == 1 and not is_token_folder(directories[0]):
             shard_folders(directories[0])
         folders_by_name[name] = folders

@@ -68,6 +68,10 @@ RUNS: Mapping[str, tuple[Surroundings, Callable[[str], list[str]]]] = {
     "in place": (a_store, lambda url: count(f"fm9:{url}replay2")),
     "fm9 build": (nothing, lambda _: build("out/index", "--shard-size", "200000")),
     "token build": (nothing, lambda _: build("tokens:out/index", "--tokenizer", f"{TOKENIZER}")),
+    "token build of version 6": (
+        nothing,
+        lambda _: build("tokens:out/index", "--index-version", "6"),
+    ),
     "Dask build": (
         a_cluster,
         lambda address: build("out/index", "--shard-size", "200000", "--scheduler", address),

@@ -289,6 +289,7 @@ BUILDS = {
 
 TOKEN_BUILDS = {
     "exclude_source": BUILDS["exclude_source"],
+    "index_version": Build("c.jsonl", (), ("--index-version", "6")),
     "input_format": BUILDS["input_format"],
     "skip_unknown": BUILDS["skip_unknown"],
     "text_field": BUILDS["text_field"],
@@ -303,7 +304,7 @@ NOT_DECIDING_A_BUILD = {
 }
 REFUSED = {
     "fm9": "the folder is not empty",
-    "tokens": "the folder has an index of other documents, or with other tokens",
+    "tokens": "the folder has an index ",
 }
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from filecmp import cmp
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pydivsufsort
@@ -36,11 +36,27 @@ from ngramscan.processes.pool import usable_memory
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.stores import is_remote
 
+BuiltVersion = Literal["4", "6"]
+"""Versions of the format that can be built."""
 _CHUNK = 1 << 22
-_OF_DOCUMENTS = ("tokenized.0", "offset.0", "metadata.0", "metaoff.0")
+_SUFFIXES: dict[BuiltVersion, str] = {"4": ".0", "6": ""}
+"""Follow the names of the files of the only shard, which differ in nothing else."""
+_OF_DOCUMENTS = ("tokenized", "offset", "metadata", "metaoff")
 """Files that hold the documents."""
-_FILES = {*_OF_DOCUMENTS, "table.0", "unigram.0"}
+_FILES = (*_OF_DOCUMENTS, "table", "unigram")
 _NOT_EMPTY = "the folder is not empty; expected a new one"
+
+
+class _ShardFiles(NamedTuple):
+    """The files of the only shard."""
+
+    folder: Path
+    suffix: str
+    """Follows the names of its files."""
+
+    def path(self, name: str) -> Path:
+        """Return the path of one of its files."""
+        return self.folder / f"{name}{self.suffix}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,35 +85,38 @@ def build_token_index(
     tokenizer: Tokenizer,
     read_options: ReadOptions,
     progress: Progress,
+    version: BuiltVersion = "4",
 ) -> list[TokenBuildRow]:
     """Build the index of a corpus in a new or empty folder, which appears when it is complete.
 
-    A CorpusError names a document that can't be read. An InputError says that there is no document,
-    that the folder can't be written or isn't empty, or that memory is short. Leftovers of a killed
-    build of this folder are removed. If the folder already has the index of the same documents,
-    there is only a notice.
+    In version 6, its files have no number, as the folder is that of its only shard. A CorpusError
+    names a document that can't be read. An InputError says that there is no document, that the
+    folder can't be written or isn't empty, or that memory is short. Leftovers of a killed build of
+    this folder are removed. If the folder already has the index of the same documents, there is
+    only a notice.
     """
-    started_at, folder = perf_counter(), _free_folder(directory)
+    started_at, folder = perf_counter(), _free_folder(directory, version)
     is_built = folder.is_dir() and any(folder.iterdir())
     for notice in corpus.notices:
         progress.notice(notice)
     width = width_for(tokenizer)
     with locked_folder(folder) as work, as_input_error(folder):
+        built, existing = (_ShardFiles(each, _SUFFIXES[version]) for each in (work, folder))
         documents = _write_documents(
-            work, _documents(corpus, read_options, progress), tokenizer, width
+            built, _documents(corpus, read_options, progress), tokenizer, width
         )
         if not documents:
             raise InputError(corpus.name, "contains no documents")
-        text_bytes = (work / "tokenized.0").stat().st_size
+        text_bytes = built.path("tokenized").stat().st_size
         if is_built:
-            _refuse_other_index(work, folder, str(directory))
+            _refuse_other_index(built, existing, str(directory))
             progress.notice(f"{directory}: already built from these documents, with these tokens")
             return [_row(folder, documents, text_bytes // width, None)]
         progress.note(f"sorting {text_bytes // width:,} tokens")
         with _enough_memory(folder, text_bytes, width):
-            tokenized = np.fromfile(work / "tokenized.0", np.uint8)
-            _write_unigrams(work / "unigram.0", tokenized.view(f"<u{width}"), documents)
-            sort_table(tokenized, width).tofile(work / "table.0")
+            tokenized = np.fromfile(built.path("tokenized"), np.uint8)
+            _write_unigrams(built.path("unigram"), tokenized.view(f"<u{width}"), documents)
+            sort_table(tokenized, width).tofile(built.path("table"))
         progress.note("")
         publish(work, str(folder), sorted(path.name for path in work.iterdir()))
     seconds = round(perf_counter() - started_at, 3)
@@ -112,7 +131,7 @@ def _row(folder: Path, documents: int, length: int, seconds: float | None) -> To
 
 
 def sort_table(tokenized: bytes | NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Return the bytes of `table.0`, given those of `tokenized.0`.
+    """Return the bytes of the table, given those of the tokens.
 
     They are the positions of all tokens, sorted by suffix, compared by bytes; a shorter suffix
     comes before those that begin with it.
@@ -136,29 +155,35 @@ def memory_to_sort(text_bytes: int, width: int) -> int:
     return memory_for(text_bytes) + text_bytes // width * pointer_bytes_for(text_bytes)
 
 
-def _free_folder(directory: str | Path) -> Path:
+def _free_folder(directory: str | Path, version: BuiltVersion) -> Path:
     """Return the folder for an index; an InputError says why it can't be used."""
     if is_remote(str(directory)):
         raise InputError(str(directory), "expected a folder of this machine")
     folder = Path(os.path.realpath(directory))
     if new_folder(folder, str(directory)):
         return folder
-    if not {path.name for path in folder.iterdir()} <= _FILES:
+    names = {path.name for path in folder.iterdir()}
+    for other_version, suffix in _SUFFIXES.items():
+        if other_version != version and names and names <= {name + suffix for name in _FILES}:
+            problem = f"the folder has an index in version {other_version} of the format"
+            raise InputError(str(directory), f"{problem}; give a new folder, or delete this one")
+    if not names <= {name + _SUFFIXES[version] for name in _FILES}:
         raise InputError(str(directory), _NOT_EMPTY)
     return folder
 
 
-def _refuse_other_index(work: Path, folder: Path, directory: str) -> None:
+def _refuse_other_index(built: _ShardFiles, existing: _ShardFiles, directory: str) -> None:
     """Raise an InputError unless an index has exactly these documents, and all of its files.
 
     The order of the suffixes and the counts of the tokens follow from the documents.
     """
-    if any(not _is_same_file(work / name, folder / name) for name in _OF_DOCUMENTS):
+    if any(not _is_same_file(built.path(name), existing.path(name)) for name in _OF_DOCUMENTS):
         problem = "the folder has an index of other documents, or with other tokens"
         raise InputError(directory, f"{problem}; give a new folder, or delete this one")
-    open_token_folder(folder)
-    if not (folder / "unigram.0").is_file():
-        raise InputError(directory, "the index there lacks unigram.0; delete it and build it again")
+    open_token_folder(existing.folder)
+    if not (unigram := existing.path("unigram")).is_file():
+        problem = f"the index there lacks {unigram.name}; delete it and build it again"
+        raise InputError(directory, problem)
 
 
 def _is_same_file(first: Path, second: Path) -> bool:
@@ -181,13 +206,14 @@ def _documents(
 
 
 def _write_documents(
-    work: Path, documents: Iterable[IndexedDocument], tokenizer: Tokenizer, width: int
+    built: _ShardFiles, documents: Iterable[IndexedDocument], tokenizer: Tokenizer, width: int
 ) -> int:
     """Write tokens, metadata and the offsets of both; return the number of documents."""
     offsets, meta_offsets = array("Q"), array("Q")
     at = meta_at = 0
     separator = b"\xff" * width
-    with (work / "tokenized.0").open("wb") as tokens, (work / "metadata.0").open("wb") as metadata:
+    paths = built.path("tokenized"), built.path("metadata")
+    with paths[0].open("wb") as tokens, paths[1].open("wb") as metadata:
         for _, text, line in documents:
             offsets.append(at)
             meta_offsets.append(meta_at)
@@ -198,8 +224,8 @@ def _write_documents(
                 ).tobytes()
             at += tokens.write(separator) + tokens.write(content)
             meta_at += metadata.write(line)
-    (work / "offset.0").write_bytes(offsets)
-    (work / "metaoff.0").write_bytes(meta_offsets)
+    built.path("offset").write_bytes(offsets)
+    built.path("metaoff").write_bytes(meta_offsets)
     return len(offsets)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 import re
 import zlib
@@ -25,6 +26,9 @@ _SPACE = "▁"
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
 _ENDS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<|eot|>")
 _WANTED = "expected a SentencePiece model or a tokenizer.json"
+_IN_FOLDERS = ("tokenizer.json", "tokenizer.model")
+"""Files of a tokenizer in a folder, as Hugging Face's models have them; the first one is tried
+first."""
 _SAMPLE, _LONGEST, _CUT, _FITTING = 32, 2_000, 100, 0.75
 """Documents to try, tokens of each, how many of these a cut through a word can change, and the
 share that has to come out the same (a few words do by chance)."""
@@ -62,6 +66,10 @@ class Tokenizer(Protocol):
 
     def shown(self, ids: Sequence[int]) -> str:
         """Return the text that the service shows for tokens: Llama's loses a space in front."""
+
+
+class _OtherKindError(InputError):
+    """A tokenizer.json whose tokens do not say their bytes."""
 
 
 class _ByteTokenizer:
@@ -247,7 +255,8 @@ _ALPHABET = _alphabet()
 def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
     """Open a SentencePiece `.model` or a `tokenizer.json` (also gzipped) for tokens of some bytes.
 
-    None is for bytes, tokens of one byte; otherwise an InputError asks for --tokenizer.
+    A folder may have one of them. None is for bytes, tokens of one byte; otherwise an InputError
+    asks for --tokenizer.
     """
     if path is None and width > 1:
         problem = f"tokens of {width} bytes are numbers in its vocabulary, which no index holds"
@@ -263,12 +272,43 @@ def open_tokenizer(path: str | Path | None, width: int) -> Tokenizer:
 
 
 def load_tokenizer(path: str | Path | None) -> Tokenizer:
-    """Open a tokenizer for tokens of any width; None is for bytes."""
+    """Open a tokenizer for tokens of any width; None is for bytes.
+
+    A folder has it in `tokenizer.json`, or in `tokenizer.model` if the other is of another kind.
+    """
     if path is None:
         return _ByteTokenizer()
-    where, name = OptionUse("tokenizer", path), Path(path).name
+    file = Path(path).expanduser()
+    if not file.is_dir():
+        return _load_file(file)
+    files = _files_in(file)
+    if not files:
+        problem = f"the folder has neither {' nor '.join(_IN_FOLDERS)}"
+        raise InputError(OptionUse("tokenizer", path), problem)
     try:
-        content = Path(path).read_bytes()
+        return _load_file(files[0])
+    except _OtherKindError:
+        if len(files) == 1:
+            raise
+        return _load_file(files[1])
+
+
+def describe_choice(path: str | Path | None, tokenizer: Tokenizer) -> str:
+    """Return a notice about which file of a folder was opened; empty if it has only one."""
+    if path is None or len(_files_in(Path(path).expanduser())) < 2:
+        return ""
+    return f"{path}: tokenized by {tokenizer.name}, one of {' and '.join(_IN_FOLDERS)} there"
+
+
+def _files_in(folder: Path) -> list[Path]:
+    """Return the files of a tokenizer in a folder; a link to a file that is missing is one."""
+    return [folder / name for name in _IN_FOLDERS if os.path.lexists(folder / name)]
+
+
+def _load_file(path: Path) -> Tokenizer:
+    where, name = OptionUse("tokenizer", path), path.name
+    try:
+        content = path.read_bytes()
         if content.startswith(b"\x1f\x8b"):
             content = gzip.decompress(content)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -297,7 +337,7 @@ def _from_json(content: bytes, name: str, where: OptionUse) -> Tokenizer:
     is_of_bytes = '"ByteLevel"' in steps
     if not is_of_bytes and not (isinstance(vocabulary, dict) and "<0x0A>" in vocabulary):
         kinds = "BPE of bytes, or with bytes for unknown characters"
-        raise InputError(where, f"another kind of tokenizer; expected {kinds}")
+        raise _OtherKindError(where, f"another kind of tokenizer; expected {kinds}")
     with needs_extra(where, "tokens"):
         from tokenizers import Tokenizer as Library
     try:

@@ -19,7 +19,12 @@ from ngramscan.index_files.compiled import Integers
 from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.tokens.excerpts import TokenExcerpt
 from ngramscan.index_files.tokens.token_files import TokenFiles
-from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
+from ngramscan.index_files.tokens.tokenizers import (
+    Tokenizer,
+    check_fit,
+    describe_choice,
+    open_tokenizer,
+)
 from ngramscan.indexes.base import (
     CountSource,
     IndexSize,
@@ -337,13 +342,15 @@ class TokenFilesIndex(MatchesTokens):
         return line if not line or is_object(line.encode()) else json.dumps({"metadata": line})
 
 
-def open_for(folder: TokenFiles, tokenizer: str | Path | None) -> Tokenizer:
+def open_for(folder: TokenFiles, tokenizer: str | Path | None, progress: Progress) -> Tokenizer:
     """Return the tokenizer of an index, which is checked; set whether its documents are backwards.
 
     An InputError says that it is not the tokenizer of the index, an IndexFormatError that the
     tables and the offsets contradict each other.
     """
     opened = open_tokenizer(tokenizer, folder.width)
+    if notice := describe_choice(tokenizer, opened):
+        progress.notice(notice)
     if (documents := folder.count_separators()) != folder.documents:
         problem = f"the tables have {documents:,} documents, but the offsets {folder.documents:,}"
         raise IndexFormatError(folder.place, problem)

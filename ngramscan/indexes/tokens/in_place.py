@@ -165,5 +165,5 @@ def open_in_place(
     replies = FileReplies(spec, open_files, ranges, journal, options, progress)
     replies.look_again(read_facts)
     files = KeptTokenFiles(replies)
-    tokenizer = open_for(files, options.tokenizer)
+    tokenizer = open_for(files, options.tokenizer, progress)
     return InPlaceTokenIndex(replies, files, tokenizer, options.rate, progress)

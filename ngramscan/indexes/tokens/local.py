@@ -56,5 +56,5 @@ def open_tokens(
 ) -> TokenFolderIndex:
     """Open the index in a folder, or in several together."""
     folder = open_token_folder(*directories)
-    opened = open_for(folder, tokenizer)
+    opened = open_for(folder, tokenizer, progress)
     return TokenFolderIndex(TOKENS.spec_of(folder.place), folder, opened, progress)

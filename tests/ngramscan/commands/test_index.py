@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -207,6 +208,34 @@ def test_an_index_over_tokens_is_built_verified_and_described(tmp_path: Path) ->
     assert (broken.code, broken.rows[0]["file"]) == (1, "table.0")
 
 
+@pytest.mark.parametrize("version", ["4", "6"])
+def test_an_index_of_either_version_is_verified_described_and_counted(
+    version: str, tmp_path: Path
+) -> None:
+    corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
+    options = ("--tokenizer", TOKENS / "llamalike.model")
+    built = invoke("index", "build", corpus, "-o", spec, *options, "--index-version", version)
+    assert built.code == 0
+    assert (tmp_path / "x" / ("table" if version == "6" else "table.0")).is_file()
+    sound = invoke("index", "verify", spec, "--deep")
+    assert (sound.code, "no damage found" in sound.stderr) == (0, True)
+    (info,) = invoke("index", "info", spec, *options, "--format", "csv").rows
+    assert (info["documents"], info["tokens"]) == ("676", "113088")
+    assert int(info["index_bytes"]) == bytes_below(tmp_path / "x")
+    ran = invoke("count", "-e", "step by step", "--index", spec, *options, "--format", "csv")
+    assert [row["occurrences"] for row in ran.rows] == ["627"]
+    in_python: dict[str, Any] = {"tokenizer": options[1], "index_version": int(version)}
+    ngramscan.index_build(str(corpus), f"tokens:{tmp_path / 'y'}", **in_python)
+    for file in (tmp_path / "x").iterdir():
+        assert file.read_bytes() == (tmp_path / "y" / file.name).read_bytes()
+
+
+def test_other_versions_are_not_built(tmp_path: Path) -> None:
+    corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
+    refused = invoke("index", "build", corpus, "-o", spec, "--index-version", "5")
+    assert (refused.code, "'5' is not one of 4, 6" in refused.stderr) == (2, True)
+
+
 def test_without_a_tokenizer_tokens_are_bytes(tmp_path: Path) -> None:
     corpus, spec = TOKENS / "corpus_small.jsonl", f"tokens:{tmp_path / 'x'}"
     assert invoke("index", "build", corpus, "-o", spec, "-q").code == 0
@@ -225,6 +254,10 @@ def test_without_a_tokenizer_tokens_are_bytes(tmp_path: Path) -> None:
         (
             "build {c} -o x --tokenizer y",
             "--tokenizer y: only an index over tokens takes it: -o to",
+        ),
+        (
+            "build {c} -o x --index-version 6",
+            "--index-version 6: only an index over tokens takes it: -o tokens:x",
         ),
         ("build {c} -o tokens:x --tokenizer {c}", "--tokenizer {c}: not a tokenizer.json; "),
         ("add {c} tokens:x", "tokens:x: an index over tokens can't grow; build one of all"),

@@ -17,7 +17,12 @@ from hypothesis import strategies as st
 from ngramscan.corpora import ReadOptions, open_corpus
 from ngramscan.errors import CorpusError, IndexFormatError, InputError
 from ngramscan.index_files.tokens import build
-from ngramscan.index_files.tokens.build import TokenBuildRow, build_token_index, sort_table
+from ngramscan.index_files.tokens.build import (
+    BuiltVersion,
+    TokenBuildRow,
+    build_token_index,
+    sort_table,
+)
 from ngramscan.index_files.tokens.layout import pointer_bytes_for
 from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import load_tokenizer
@@ -35,10 +40,14 @@ NEOX = "allenai_gpt-neox-olmo-dolma-v1_5.json.gz"
 
 
 def built(
-    corpus: Path, directory: Path, tokenizer: Path | None, read: ReadOptions = PLAIN
+    corpus: Path,
+    directory: Path,
+    tokenizer: Path | None,
+    read: ReadOptions = PLAIN,
+    version: BuiltVersion = "4",
 ) -> TokenBuildRow:
     [row] = build_token_index(
-        open_corpus(str(corpus)), directory, load_tokenizer(tokenizer), read, SILENT
+        open_corpus(str(corpus)), directory, load_tokenizer(tokenizer), read, SILENT, version
     )
     return row
 
@@ -138,6 +147,51 @@ def test_a_shard_of_the_original_is_an_index_of_its_documents(shard: int, tmp_pa
         for name in ("tokenized", "table", "offset")
     }
     assert differing(tmp_path / "x", originals) == []
+
+
+def test_version_6_has_the_files_of_version_4_without_a_number(tmp_path: Path) -> None:
+    tokenizer = TOKENS / "allenai_dolma2.json.gz"
+    row = built(CORPUS, tmp_path / "six", tokenizer, version="6")
+    originals = {path.stem: path for path in (TOKENS / "v4_pysmall_olmo2").iterdir()}
+    assert {"tokenized", "table", "offset", "metadata", "metaoff"} <= originals.keys()
+    assert differing(tmp_path / "six", originals) == []
+    names = {path.name for path in (tmp_path / "six").iterdir()}
+    assert names == {"tokenized", "table", "offset", "metadata", "metaoff", "unigram"}
+    assert row.index_bytes == sum(path.stat().st_size for path in (tmp_path / "six").iterdir())
+    again = built(CORPUS, tmp_path / "six", tokenizer, version="6")
+    assert (again.seconds, again.index_bytes) == (None, row.index_bytes)
+    four = built(CORPUS, tmp_path / "four", tokenizer)
+    assert (four.documents, four.tokens) == (row.documents, row.tokens)
+    six_text = (tmp_path / "six" / "unigram").read_bytes()
+    assert six_text == (tmp_path / "four" / "unigram.0").read_bytes()
+    assert verify_tokens(tmp_path / "six", True, SILENT) == []
+
+
+@pytest.mark.parametrize("first", ["4", "6"])
+def test_a_folder_keeps_the_version_that_it_has(first: BuiltVersion, tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "c.jsonl", ["text"])
+    built(corpus, tmp_path / "x", None, version=first)
+    before = {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()}
+    second: BuiltVersion = "6" if first == "4" else "4"
+    with pytest.raises(InputError, match=f"x: the folder has an index in version {first} of the"):
+        built(corpus, tmp_path / "x", None, version=second)
+    assert {path.name: path.read_bytes() for path in (tmp_path / "x").iterdir()} == before
+    (tmp_path / "x" / ("unigram" if first == "6" else "unigram.0")).unlink()
+    with pytest.raises(InputError, match=r"the index there lacks unigram(\.0)?; delete it"):
+        built(corpus, tmp_path / "x", None, version=first)
+
+
+def test_shards_of_version_6_are_built_one_by_one_into_one_index(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    texts = [["step by step"], ["a step", ""]]
+    for number, shard in enumerate(texts):
+        corpus = write_corpus(tmp_path / f"{number}.jsonl", shard)
+        built(corpus, tmp_path / "x" / str(number), None, version="6")
+    # A build that goes on, or was killed, is no shard.
+    shutil.copytree(tmp_path / "x" / "1", tmp_path / "x" / ".2.building-0123abcd")
+    folder = open_token_folder(tmp_path / "x")
+    shown = [bytes(folder.tokens_of(number).tolist()).decode() for number in range(3)]
+    assert (folder.documents, shown) == (3, ["step by step", "a step", ""])
 
 
 def test_documents_without_text_are_separators(tmp_path: Path) -> None:

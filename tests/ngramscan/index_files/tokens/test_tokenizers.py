@@ -8,7 +8,7 @@ import gzip
 import json
 import random
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,11 @@ from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import (
     Tokenizer,
     check_fit,
+    describe_choice,
     load_tokenizer,
     open_tokenizer,
 )
+from tests.support.command import invoke
 from tests.support.places import TOKENS
 from tests.support.token_folders import write_folder
 
@@ -162,6 +164,120 @@ def test_a_token_of_another_vocabulary_is_an_error(llama: Tokenizer, olmo2: Toke
     assert (llama.end_of_text, olmo2.end_of_text) == (2, 100257)
 
 
+# Folders, as of models from Hugging Face
+
+
+OTHER_KIND = json.dumps({"model": {"vocab": [["a", 0.5]]}, "pre_tokenizer": {"type": "Metaspace"}})
+
+
+def write_snapshot(folder: Path, files: Mapping[str, Path | str]) -> Path:
+    """Write files as links to others, as in the cache of Hugging Face, or as texts."""
+    folder.mkdir()
+    (folder / "config.json").write_text("{}")
+    for name, content in files.items():
+        if isinstance(content, Path):
+            (folder / name).symlink_to(content)
+        else:
+            (folder / name).write_text(content)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("files", "name", "vocabulary", "is_said"),
+    [
+        ({"tokenizer.model": LLAMA}, "tokenizer.model", 32_000, False),
+        ({"tokenizer.json": OLMO2}, "tokenizer.json", 100_278, False),
+        (
+            {"tokenizer.model": LLAMA, "tokenizer.json": OLMO2},
+            "tokenizer.json",
+            100_278,
+            True,
+        ),
+        (
+            {"tokenizer.model": LLAMA, "tokenizer.json": OTHER_KIND},
+            "tokenizer.model",
+            32_000,
+            True,
+        ),
+    ],
+    ids=["a model", "a JSON file", "the JSON file of both", "the model, if JSON is another kind"],
+)
+def test_a_folder_has_one_tokenizer(
+    files: Mapping[str, Path | str], name: str, vocabulary: int, is_said: bool, tmp_path: Path
+) -> None:
+    folder = write_snapshot(tmp_path / "model", files)
+    tokenizer = load_tokenizer(folder)
+    assert (tokenizer.name, tokenizer.vocabulary) == (name, vocabulary)
+    file = load_tokenizer({"tokenizer.model": LLAMA, "tokenizer.json": OLMO2}[name])
+    assert [tokenizer.of_document(text) for text in TEXTS[:50]] == [
+        file.of_document(text) for text in TEXTS[:50]
+    ]
+    said = f"{folder}: tokenized by {name}, one of tokenizer.json and tokenizer.model there"
+    assert describe_choice(folder, tokenizer) == (said if is_said else "")
+
+
+@pytest.mark.parametrize(
+    ("files", "where", "problem"),
+    [
+        ({}, "", "the folder has neither tokenizer.json nor tokenizer.model"),
+        ({"tokenizer.json": OTHER_KIND}, "/tokenizer.json", "another kind of tokenizer; expected "),
+        (
+            {"tokenizer.json": '{"model": ', "tokenizer.model": LLAMA},
+            "/tokenizer.json",
+            "not a tokenizer.json; expected a SentencePiece model",
+        ),
+        (
+            {"tokenizer.json": Path("/no/such/blob"), "tokenizer.model": LLAMA},
+            "/tokenizer.json",
+            "No such file or directory; expected",
+        ),
+    ],
+    ids=["nothing", "another kind alone", "a file that is cut", "a link without its file"],
+)
+def test_a_folder_without_a_tokenizer_is_refused(
+    files: Mapping[str, Path | str], where: str, problem: str, tmp_path: Path
+) -> None:
+    folder = write_snapshot(tmp_path / "model", files)
+    with pytest.raises(InputError) as error:
+        load_tokenizer(folder)
+    assert str(error.value).startswith(f"--tokenizer {folder}{where}: {problem}")
+
+
+def test_the_home_folder_of_a_tokenizer_may_be_a_tilde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_snapshot(tmp_path / "model", {"tokenizer.json": OLMO2, "tokenizer.model": LLAMA})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    tokenizer = load_tokenizer("~/model")
+    assert tokenizer.vocabulary == load_tokenizer(Path("~/model/tokenizer.json")).vocabulary
+    assert describe_choice("~/model", tokenizer)
+
+
+def test_commands_take_the_folder_of_a_model(tmp_path: Path) -> None:
+    both = write_snapshot(
+        tmp_path / "both", {"tokenizer.json": OTHER_KIND, "tokenizer.model": LLAMA}
+    )
+    place = TOKENS / "v4_pysmall_llama_s3"
+    said = f"{both}: tokenized by tokenizer.model, one of tokenizer.json and tokenizer.model there"
+    counts = []
+    for tokenizer in (both, LLAMA, f"in={both}"):
+        command = ("count", "-e", "step by step", "--index", f"in=tokens:{place}")
+        done = invoke(*command, "--tokenizer", tokenizer, "--format", "csv")
+        assert (done.code, said in done.stderr) == (0, tokenizer != LLAMA)
+        counts += [row["occurrences"] for row in done.rows]
+    assert counts == ["627", "627", "627"]
+    built = invoke(
+        *("index", "build", TOKENS / "corpus_small.jsonl", "-o", f"tokens:{tmp_path / 'x'}"),
+        *("--tokenizer", both, "--format", "csv"),
+    )
+    assert (built.code, said in built.stderr) == (0, True)
+    assert [row["tokens"] for row in built.rows] == ["113088"]
+    empty = write_snapshot(tmp_path / "empty", {})
+    refused = invoke("count", "-e", "a", "--index", f"tokens:{place}", "--tokenizer", empty)
+    problem = "the folder has neither tokenizer.json nor tokenizer.model"
+    assert (refused.code, refused.stderr) == (2, f"Error: --tokenizer {empty}: {problem}\n")
+
+
 # A tokenizer.json of Llama's kind
 
 
@@ -285,10 +401,9 @@ def test_a_file_that_is_no_tokenizer_is_one_line(name: str, tmp_path: Path) -> N
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("place", ["nowhere", ""], ids=["no file", "a folder"])
-def test_a_tokenizer_that_is_no_file_is_refused(place: str, tmp_path: Path) -> None:
+def test_a_tokenizer_that_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"directory; expected a SentencePiece model"):
-        open_tokenizer(tmp_path / place, 2)
+        open_tokenizer(tmp_path / "nowhere", 2)
 
 
 # All that was recorded
