@@ -52,7 +52,7 @@ class ListedIndexRow:
     status: ListedStatus
     """Whether the service lists it and the catalog has it; one that is not listed may answer."""
     spec: str
-    """As `--index` takes it."""
+    """As `--index` takes it; of an index that is not listed, as the catalog has it."""
     description: str | None
     """By the service; null: it tells none."""
     corpus: str | None
@@ -122,7 +122,7 @@ def compare_with_catalog(url: str, listed: Sequence[ListedIndex]) -> list[Listed
         ListedIndexRow(
             name=row.service_name,
             status="not listed",
-            spec=_spec(url, row.service_name, row),
+            spec=row.name,
             description=None,
             corpus=row.corpus,
             service=url,
@@ -138,7 +138,7 @@ def _listed_row(url: str, index: ListedIndex) -> ListedIndexRow:
     return ListedIndexRow(
         name=index.name,
         status="in both" if row else "not in the catalog",
-        spec=_spec(url, index.name, index),
+        spec=_spec(url, index),
         description=index.description or None,
         corpus=row.corpus if row else None,
         service=url,
@@ -150,9 +150,9 @@ def _row_in_catalog(index: ListedIndex) -> IndexRow | None:
     return find(index.name)
 
 
-def _spec(url: str, name: str, index: ListedIndex | IndexRow) -> str:
+def _spec(url: str, index: ListedIndex) -> str:
     """Return how `--index` names an index of a service."""
-    place = name if service_at(url) else url + name
+    place = index.name if service_at(url) else url + index.name
     return TOKEN_PREFIX + place if index.unit == "tokens" else place
 
 

@@ -159,7 +159,9 @@ def test_another_host_has_specs_with_its_address() -> None:
         rows = ngramscan.index_list(live=True, api_url=server.url)
         listed = rows[rows.status == IN_BOTH]
         assert listed.spec.tolist() == [f"infini-gram:{server.url}v4_pileval_llama"]
-        assert (rows.status == UNLISTED).sum() == len(NAMES) - 1
+        unlisted = rows[rows.status == UNLISTED]
+        assert [f"infini-gram:{name}" for name in unlisted.name] == unlisted.spec.tolist()
+        assert len(unlisted) == len(NAMES) - 1
         counts = ngramscan.count(literal="step by step", index=listed.spec.tolist())
         assert counts.occurrences.tolist() > [0]
 
