@@ -70,6 +70,7 @@ ROW_TYPES = (
     RowType("ngramscan", "patterns show", "commands/patterns.py", "PatternRow"),
     RowType("ngramscan", "journal info, journal clear", "journal.py", "JournalRow"),
     RowType("ngramscan", "index list", "indexes/catalog.py", "IndexRow"),
+    RowType("ngramscan", "index list --live", "indexes/listing.py", "ListedIndexRow"),
     RowType("ngramscan", "index info", "indexes/sizes.py", "IndexInfo"),
     RowType("ngramscan", "index build", "index_files/fm9/build.py", "BuildRow"),
     RowType(
@@ -123,6 +124,8 @@ TYPES = {
     "Source": "string",
     "Tier": "string",
     "EntryClass": "string",
+    "Access": "string",
+    "ListedStatus": "string",
 }
 
 

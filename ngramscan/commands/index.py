@@ -15,7 +15,7 @@ from ngramscan.errors import InputError, needs_extra
 from ngramscan.index_files.fm9.folders import planned_shards, shard_folders
 from ngramscan.index_files.fm9.manifest import MANIFEST
 from ngramscan.indexes.base import Index, QueryFailure
-from ngramscan.indexes.catalog import IndexRow, all_indexes, byte_indexes, token_indexes
+from ngramscan.indexes.catalog import INFINI_GRAM_MINI, PUBLISHED, IndexRow, all_indexes
 from ngramscan.indexes.kinds import FM9, PYTHON, SCAN, TOKENS, index_folder, index_folders, kind_at
 from ngramscan.indexes.opening import open_indexes, suggest_spec
 from ngramscan.indexes.options import MATCH_OPTIONS, IndexOptions, ReadingOptions, parse_size
@@ -24,7 +24,7 @@ from ngramscan.indexes.specs import read_specs, spec_of_path
 from ngramscan.messages import OptionUse
 from ngramscan.prevalence.failures import with_offline_hint
 from ngramscan.progress import SILENT, Progress
-from ngramscan.reporting.command import Option, Result, Shared, command
+from ngramscan.reporting.command import Option, Result, RowTypes, Shared, command
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,21 +35,68 @@ _DEEP_FINDS_TOKENS = f"{_DEEP}of tokens, pointers and metadata outside of the sa
 
 
 @command
-def index_list() -> Result[IndexRow]:
-    """List the hosted indexes: names, and sizes in documents and in bytes or tokens of text.
+def index_list(
+    *,
+    live: bool = False,
+    api_url: Annotated[str | None, Option(metavar="URL")] = None,
+    progress: Progress = SILENT,
+) -> Annotated[
+    Result[Any],
+    RowTypes("ngramscan.indexes.catalog.IndexRow", "ngramscan.indexes.listing.ListedIndexRow"),
+]:
+    """List the public indexes: names, and sizes in documents and in bytes or tokens of text.
+
+    Services answer for some; the files of others are published. Those of `requester pays` are read
+    with an account of AWS that pays for it. Sizes are documented by their authors, and nothing is
+    requested. With `--live`, a service is asked which indexes it has now.
+
+    Parameters
+    ----------
+    live : bool
+        Ask infini-gram's service for its list of indexes, and compare this with the catalog.
+    api_url : str, optional
+        Address of another service whose list is asked for, with --live.
+    progress : see count
+
+    Returns
+    -------
+    DataFrame
+        One row per index; with `live`, name, status (`in both`, `not in the catalog`, `not
+        listed`), spec, description, corpus and service.
 
     Examples
     --------
     $ ngramscan index list --format csv
+    $ ngramscan index list --live
     """
+    if live:
+        return _list_live(api_url, progress)
+    if api_url and api_url != os.environ.get("NGRAMSCAN_API_URL"):  # which is for all commands
+        raise InputError(OptionUse("api_url", api_url), "requires " + OptionUse("live"))
 
-    def print_both(console: Console) -> None:
-        from ngramscan.reporting.layout import print_rows  # slow to import
+    def print_catalog(console: Console) -> None:
+        from ngramscan.reporting.tables.index_list import print_catalog  # slow to import
 
-        for rows in (byte_indexes(), token_indexes()):
-            print_rows(console, rows, IndexRow)
+        print_catalog(console)
 
-    return Result(all_indexes(), IndexRow, print_table=print_both)
+    return Result([*all_indexes(), *PUBLISHED], IndexRow, print_table=print_catalog)
+
+
+def _list_live(api_url: str | None, progress: Progress) -> Result[Any]:
+    # Slow to import, and not needed to show the catalog.
+    from ngramscan.indexes.listing import ListedIndexRow, describe_differences, list_live
+
+    rows = list_live(IndexOptions(), progress, api_url or "")
+
+    def print_listed(console: Console) -> None:
+        from ngramscan.reporting.tables.index_list import print_listed  # slow to import
+
+        print_listed(console, rows)
+
+    notices = [*filter(None, [describe_differences(rows)])]
+    if not api_url:
+        notices.append(f"{INFINI_GRAM_MINI.name} has no list of its indexes to ask for")
+    return Result(rows, ListedIndexRow, notices, print_table=print_listed)
 
 
 @command

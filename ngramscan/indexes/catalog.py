@@ -1,16 +1,20 @@
-"""The public services of indexes: addresses, rates and indexes.
+"""The public services of indexes, and the indexes whose files are published.
 
 A service is one value in `SERVICES`; all else that depends on it is derived from there. Sizes are
 from the documentation of the services. infini-gram-mini gives documents and bytes of UTF-8 text;
 papers call the bytes "tokens". It has spelled crawls `v2_cc_2025-05`, and since 2026
 `v2_cc-2025-05`. infini-gram (infini-gram.readthedocs.io) gives documents and tokens, which include
 a separator for each document; their tokens of text are fewer by the number of documents.
+
+infini-gram's authors also publish the files of indexes, in two buckets of S3; `PUBLISHED` has them
+as the page "Pre-built Indexes" of the same documentation does (`docs/source/pkg.rst`).
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
 
@@ -20,7 +24,20 @@ ApiProtocol = Literal["infini-gram-mini", "infini-gram"]
 """How a service is asked: for strings of bytes, or for n-grams of tokens."""
 TOKEN_PREFIX = "infini-gram:"
 """How specs of indexes begin that are asked for tokens."""
+PUBLIC = "public/"
+"""How a name of `PUBLISHED` begins, which stands where the folder of an index over tokens does."""
+PUBLIC_PREFIX = f"tokens:{PUBLIC}"
+Access = Literal["free", "requester pays"]
+"""Whether files can be read without an account, or by those who have one that pays for it."""
 _LLAMA, _TRAINING, _CURATED = "Llama-2", "all training data of a model", "curated"
+_PRETRAINING, _LATER = "pre-training", "mid- and post-training"
+_BUCKETS: dict[str, Access] = {
+    "s3://infini-gram/index/": "requester pays",
+    "s3://infini-gram-lite/index/": "free",
+}
+"""The folders of the published indexes."""
+_REQUESTER_PAYS, _FREE = _BUCKETS
+_GIB, _TIB = 1 << 30, 1 << 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +45,8 @@ class IndexRow:
     """One index of a public service, as documented."""
 
     name: str
-    """Its name in `--index`: for tokens, `infini-gram:` and the name that the service knows."""
+    """Its name in `--index`: for tokens, `infini-gram:` and the name that the service knows, or
+    `tokens:public/` and the name of the published files."""
     alias: str
     corpus: str
     kind: str
@@ -41,11 +59,28 @@ class IndexRow:
     """Tokens of text, without separators; null: an index over bytes."""
     tokenizer: str | None = None
     """Null: an index over bytes."""
+    index_bytes: int | None = None
+    """Bytes of its files, rounded as documented; null: they are not published."""
+    access: Access | None = None
+    """`free`: no account is needed; `requester pays`: those who read the files pay for it, with an
+    account of AWS. Null: its files are not published."""
+    url: str | None = None
+    """Where its files are; null: they are not published."""
 
     @property
     def service_name(self) -> str:
-        """Its name in requests."""
-        return self.name.removeprefix(TOKEN_PREFIX)
+        """Its name in requests, or the name of its folder."""
+        return self.name.removeprefix(TOKEN_PREFIX).removeprefix(PUBLIC_PREFIX)
+
+    @property
+    def short_alias(self) -> str:
+        """The alias without the beginning that all indexes of its kind have."""
+        return self.alias.removeprefix(TOKEN_PREFIX).removeprefix(PUBLIC_PREFIX)
+
+    @property
+    def requester_pays(self) -> bool:
+        """Whether its files are published, but those who read them pay for it."""
+        return self.access == "requester pays"
 
     @property
     def is_crawl_snapshot(self) -> bool:
@@ -217,6 +252,96 @@ INFINI_GRAM = HostedService(
 SERVICES: tuple[HostedService, ...] = (INFINI_GRAM_MINI, INFINI_GRAM)
 
 
+def _published(row: IndexRow, folder: str, index_bytes: float) -> IndexRow:
+    """Return an index over tokens as one whose files are in a folder of a bucket."""
+    return replace(
+        row,
+        name=PUBLIC_PREFIX + row.service_name,
+        alias=PUBLIC_PREFIX + row.short_alias,
+        index_bytes=round(index_bytes),
+        access=_BUCKETS[folder],
+        url=folder + row.service_name,
+    )
+
+
+def _published_too(name: str, folder: str, index_bytes: float) -> IndexRow:
+    """Return an index that the service has, too."""
+    row = next(row for row in _TOKEN_INDEXES if row.service_name == name)
+    return _published(row, folder, index_bytes)
+
+
+PUBLISHED: tuple[IndexRow, ...] = (
+    _published(
+        _tokens(
+            "v4_olmoe-mix-0924-dclm_llama",
+            "olmoe-mix-dclm",
+            "olmoe-mix-0924, DCLM",
+            _PRETRAINING,
+            (2948096911, 4341627197578),
+        ),
+        _REQUESTER_PAYS,
+        33 * _TIB,
+    ),
+    _published(
+        _tokens(
+            "v4_olmoe-mix-0924-nodclm_llama",
+            "olmoe-mix-nodclm",
+            "olmoe-mix-0924, all but DCLM",
+            _PRETRAINING,
+            (133343623, 233848504469),
+        ),
+        _REQUESTER_PAYS,
+        1.8 * _TIB,
+    ),
+    _published(
+        _tokens(
+            "v4_olmo-2-0325-32b-anneal-adapt_llama",
+            "olmo-2-32b-anneal",
+            "OLMo 2 32B: dolmino-mix-1124, SFT, DPO, RLVR",
+            _LATER,
+            (82461386, 35153386430),
+        ),
+        _REQUESTER_PAYS,
+        268 * _GIB,
+    ),
+    _published(
+        _tokens(
+            "v4_olmo-2-1124-13b-anneal-adapt_llama",
+            "olmo-2-13b-anneal",
+            "OLMo 2 13B: dolmino-mix-1124, SFT, DPO, RLVR",
+            _LATER,
+            (82534460, 35273912238),
+        ),
+        _REQUESTER_PAYS,
+        269 * _GIB,
+    ),
+    _published(
+        _tokens(
+            "v4_olmoe-0125-1b-7b-anneal-adapt_llama",
+            "olmoe-anneal",
+            "OLMoE 1B-7B: dolmino-mix-1124, SFT, DPO, RLVR",
+            _LATER,
+            (82513183, 35262277074),
+        ),
+        _REQUESTER_PAYS,
+        269 * _GIB,
+    ),
+    _published_too("v4_dolma-v1_7_llama", _REQUESTER_PAYS, 20 * _TIB),
+    _published_too("v4_rpj_llama_s4", _REQUESTER_PAYS, 8.9 * _TIB),
+    _published_too("v4_piletrain_llama", _REQUESTER_PAYS, 2.5 * _TIB),
+    _published_too("v4_c4train_llama", _REQUESTER_PAYS, 1.3 * _TIB),
+    _published_too("v4_dolma-v1_6-sample_llama", _REQUESTER_PAYS, 62 * _GIB),
+    _published_too("v4_dolmasample_olmo", _FREE, 53 * _GIB),
+    _published_too("v4_pileval_llama", _FREE, 2.3 * _GIB),
+    _published_too("v4_pileval_gpt2", _FREE, 2.2 * _GIB),
+)
+"""The indexes whose files are published.
+
+Those of the training data of a model leave out of the mid-training data what was in pre-training,
+so that three of them together are all that OLMo 2 32B, OLMo 2 13B or OLMoE 1B-7B was trained on.
+"""
+
+
 def service_at(url: str) -> HostedService | None:
     """Return the public service that has an address, if any."""
     return next((service for service in SERVICES if service.url == url), None)
@@ -258,6 +383,26 @@ def find_token_index(name: str) -> IndexRow | None:
     return next((row for row in token_indexes() if searched in {row.name.lower(), row.alias}), None)
 
 
+def find_published(name: str) -> IndexRow | None:
+    """Return the index with published files that has this name or alias, in any case."""
+    searched = PUBLIC_PREFIX + name.lower()
+    return next((row for row in PUBLISHED if searched in {row.name.lower(), row.alias}), None)
+
+
+def published_at(url: str) -> IndexRow | None:
+    """Return the index whose published files are at a URL, if any."""
+    return next((row for row in PUBLISHED if row.url == url.rstrip("/")), None)
+
+
+def access_to(url: str) -> Access | None:
+    """Return who may read the files at a URL, for those who pay or for all; None: unknown.
+
+    It is the same for all files of a bucket, also of indexes that are not documented.
+    """
+    buckets = {folder.removesuffix("index/"): access for folder, access in _BUCKETS.items()}
+    return next((access for bucket, access in buckets.items() if url.startswith(bucket)), None)
+
+
 def nearest_names(name: str) -> list[str]:
     """Suggest names for an unknown index: those it begins, those with a word of it, the nearest."""
     hosted = [name for index in byte_indexes() for name in (index.alias, index.name)]
@@ -270,7 +415,21 @@ def nearest_names(name: str) -> list[str]:
 
 
 def near_token_names(name: str) -> list[str]:
-    """Return the aliases of indexes over tokens that look most like an unknown name."""
-    aliases = {row.alias.removeprefix(TOKEN_PREFIX): row.alias for row in token_indexes()}
+    """Return the aliases of hosted indexes over tokens that look most like an unknown name."""
+    return _near_aliases(name, token_indexes())
+
+
+def near_published_names(name: str) -> list[str]:
+    """Return the aliases of published indexes that look most like an unknown name."""
+    return _near_aliases(name, PUBLISHED)
+
+
+def _near_aliases(name: str, rows: Sequence[IndexRow]) -> list[str]:
+    """Return the aliases that a name begins; if there are none, those of names spelled alike."""
+    aliases = {row.short_alias: row.alias for row in rows}
     begun = [alias for short, alias in aliases.items() if name and short.startswith(name.lower())]
-    return begun or [aliases[alias] for alias in get_close_matches(name.lower(), aliases, 2)]
+    if begun:
+        return begun
+    names = aliases | {row.service_name: row.alias for row in rows}
+    alike = [names[near] for near in get_close_matches(name.lower(), names, 2)]
+    return list(dict.fromkeys(alike))

@@ -20,10 +20,14 @@ from ngramscan.index_files.formats import is_shard
 from ngramscan.indexes.catalog import (
     INFINI_GRAM,
     PAPER,
+    PUBLIC,
+    PUBLISHED,
     TOKEN_PREFIX,
     byte_indexes,
     find_hosted,
+    find_published,
     find_token_index,
+    near_published_names,
     service_of,
     token_indexes,
 )
@@ -66,7 +70,9 @@ class IndexKind:
     suggests_others: bool = False
     """If an index can't be opened, the error names another kind as which it can be."""
     completed_names: Callable[[], list[str]] = list
-    """Returns the specs that shells complete after the prefix, if these are not files."""
+    """Returns the specs that shells complete after the prefix, besides those of files."""
+    find_place: Callable[[str], str] = str
+    """Returns the place that a name of the catalog stands for; other places as they are."""
 
     def names(self, spec: str) -> bool:
         """Tell whether a spec is one of this kind."""
@@ -245,6 +251,36 @@ def _token_service_names() -> list[str]:
     return [name for row in token_indexes() for name in (row.alias, row.name)]
 
 
+def _published_names() -> list[str]:
+    return [name for row in PUBLISHED for name in (row.alias, row.name)]
+
+
+def _find_published_places(place: str) -> str:
+    """Return a place, or several with commas between them, with URLs for `public/NAME`."""
+    return ",".join(map(_find_published_place, place.split(",")))
+
+
+def _find_published_place(place: str) -> str:
+    """Return the URL of a published index; the folder of another one stays as it is.
+
+    An InputError says that there is neither an index nor a folder of this name.
+    """
+    if not place.startswith(PUBLIC):
+        return place
+    name = place.removeprefix(PUBLIC).rstrip("/")
+    row = find_published(name)
+    if row and row.url:
+        return row.url
+    if os.path.exists(place):
+        return place
+    near = " or ".join(near_published_names(name))
+    hint = f"did you mean {near}? (all: ngramscan index list)"
+    if not near:
+        hint = "see ngramscan index list"
+    problem = f"no published index of this name, and no such folder; {hint}"
+    raise InputError(OptionUse("index", TOKENS.spec_of(place)), problem)
+
+
 SCAN = IndexKind(
     prefix="scan:",
     open=_open_scan,
@@ -288,6 +324,8 @@ TOKENS = IndexKind(
     description="an index over tokens; to query it, with "
     + OptionUse("tokenizer", placeholder="FILE"),
     options=("tokenizer",),
+    completed_names=_published_names,
+    find_place=_find_published_places,
 )
 TOKEN_SERVICE = IndexKind(
     prefix=TOKEN_PREFIX,
@@ -391,7 +429,11 @@ def kinds_at(place: str) -> list[IndexKind]:
 
 
 def expanded(spec: str) -> str:
-    """Return a spec with the home folder in place of `~`, which a shell leaves after a colon."""
+    """Return a spec with the home folder for `~`, which a shell leaves after a colon.
+
+    A name of the catalog, as in `tokens:public/NAME`, becomes the URL of its files, so that rows,
+    replies and draws are the same however the index is named.
+    """
     kind = kind_of(spec)
     if kind is None or not kind.has_place:
         return os.path.expanduser(spec)
@@ -400,7 +442,8 @@ def expanded(spec: str) -> str:
     paths = kind.places_in(kind.spec_of(place.removeprefix(list_mark)))
     if not any(paths):
         raise InputError(OptionUse("index", spec), f"nothing after the colon; expected {FORMS}")
-    return kind.spec_of(list_mark + ",".join(map(os.path.expanduser, paths)))
+    places = (kind.find_place(os.path.expanduser(path)) for path in paths)
+    return kind.spec_of(list_mark + ",".join(places))
 
 
 def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
@@ -416,14 +459,14 @@ def completions(typed: str, paths: Callable[[str], Sequence[str]]) -> list[str]:
         others = [kind for kind in KINDS if kind.has_place]
         begun = [kind.completion for kind in (*words, *others) if kind.completion]
         return [*hosted, *begun, *(paths(typed) if typed else ())]
-    if kind.is_of_files:
-        offered = [kind.spec_of(path) for path in paths(kind.place_in(typed))]
-        before, comma, last_place = typed.rpartition(",")
-        is_one_place = any(spec.startswith(typed) for spec in offered)
-        if kind.joins_places and comma and not is_one_place:
-            return [f"{before},{path}" for path in paths(last_place)]
-        return offered
-    return kind.completed_names()
+    offered = [
+        kind.spec_of(path) for path in (paths(kind.place_in(typed)) if kind.is_of_files else ())
+    ]
+    before, comma, last_place = typed.rpartition(",")
+    is_one_place = any(spec.startswith(typed) for spec in offered)
+    if kind.joins_places and comma and not is_one_place:
+        return [f"{before},{path}" for path in paths(last_place)]
+    return [*offered, *kind.completed_names()]
 
 
 def draw_name(index: str) -> str:

@@ -93,8 +93,12 @@ def other_meaning(place: str, spec: str) -> Text:
     the files of a corpus in it.
     """
     path = os.path.expanduser(place)
+    kind = kind_of(place)
+    if kind and (named := kind.place_in(place)) != kind.find_place(named) and os.path.exists(named):
+        meaning = "a published index is meant, not the folder here, which is "
+        return f"{place}: {meaning}" + OptionUse("index", kind.spec_of(f"./{named}"))
     if spec == place:
-        is_word = kind_of(place) is not None or find_hosted(place) is not None
+        is_word = kind is not None or find_hosted(place) is not None
         if not is_word or not os.path.exists(path):
             return ""
         meaning = "the name of an index is meant, not the file or folder here, which is "

@@ -23,7 +23,12 @@ from ngramscan.indexes.base import (
     Unit,
 )
 from ngramscan.indexes.kinds import is_hosted
-from ngramscan.indexes.tokens.base import LOWER_BOUND, TokenOccurrences, is_token_level
+from ngramscan.indexes.tokens.base import (
+    LOWER_BOUND,
+    LearnsTokenizer,
+    TokenOccurrences,
+    is_token_level,
+)
 from ngramscan.matching.forms import NormalForm, other_forms
 from ngramscan.matching.rules import EXACT, MatchRule
 from ngramscan.messages import OptionUse, Text
@@ -268,13 +273,19 @@ def texts_asked(
     count_anyway: bool = False,
     for_totals: bool = True,
     rule: MatchRule = EXACT,
+    sends_requests: bool = True,
 ) -> list[str]:
-    """Return the texts to look up, each once, without those that tokens can't match."""
+    """Return the texts to look up, each once, without those that tokens can't match.
+
+    A service may have to be asked whether its tokens are bytes, unless nothing is sent yet.
+    """
     texts = texts_of(queries, for_totals and index.unit == "bytes", rule)
     # Tokens that can be seen may be bytes, so that any text has some.
     if count_anyway or not is_token_level(index) or index.shows_tokens:
         return texts
     hopeless = hopeless_texts(queries)
+    if hopeless and isinstance(index, LearnsTokenizer) and index.has_byte_tokens(sends_requests):
+        return texts
     return [text for text in texts if text not in hopeless]
 
 

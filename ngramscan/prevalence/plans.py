@@ -68,7 +68,7 @@ def plan_count(
         if isinstance(index, CountsByForms):
             plan.append(_row_by_forms(queries, index))
             continue
-        texts = texts_asked(queries, index, count_anyway, needs_totals, rule)
+        texts = texts_asked(queries, index, count_anyway, needs_totals, rule, sends_requests=False)
         if index.unit == "bytes":
             texts = list(dict.fromkeys([*texts, *forms_of(queries)]))
         plan += make_plan(len(queries), texts, 0, 0, [index])
@@ -93,7 +93,7 @@ def plan_docnorm(
     draws = options.draws if options.target is None else options.max_draws
     plan = list[PlanRow]()
     for index in _in_order_of_units(indexes):
-        lookups = texts_asked(queries, index, rule=rule)
+        lookups = texts_asked(queries, index, rule=rule, sends_requests=False)
         drawn_texts = _drawn_texts(index, [text for text in lookups if text in texts], options)
         plan += make_plan(len(queries), lookups, draws * len(drawn_texts), options.context, [index])
     return plan

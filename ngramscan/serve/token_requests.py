@@ -114,10 +114,10 @@ def _encoded(index: ServedTokens, text: object) -> list[Any]:
     if len(text) > MOST_CHARACTERS:
         raise OutOfRangeError(f"Please limit your input to <= {MOST_CHARACTERS} characters!")
     encode(text)
-    after_space = index.tokenizer.after_space
+    of_request = index.tokenizer.of_request
     if " AND " not in text and " OR " not in text:
-        return after_space(text)
-    return [[after_space(term) for term in clause.split(" OR ")] for clause in text.split(" AND ")]
+        return of_request(text)
+    return [[of_request(term) for term in clause.split(" OR ")] for clause in text.split(" AND ")]
 
 
 def _is_list_of(kind: type, value: object) -> bool:

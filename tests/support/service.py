@@ -151,6 +151,12 @@ class ApiServer:
         except RefusedError as error:
             return Reply(400, to_json({"error": str(error)}))
 
+    def list(self, path: str) -> Reply:
+        """Return what a GET of a path gets: as from the original, a page that says no."""
+        status = 405 if path == "/" else 404
+        title = "Method Not Allowed" if path == "/" else "Not Found"
+        return Reply(status, f"<!doctype html>\n<title>{title}</title>\n".encode(), "text/html")
+
     def answer(self, _: Json, body: bytes) -> Json:
         """Return the true answer to a question."""
         return answer(self._indexes, body)
@@ -199,8 +205,13 @@ class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # one packet per answer: two would wait for each other's acknowledgement
 
+    def do_GET(self) -> None:
+        self._send(self.server.api.list(self.path))
+
     def do_POST(self) -> None:
-        reply = self.server.api.reply(self.rfile.read(int(self.headers["Content-Length"])))
+        self._send(self.server.api.reply(self.rfile.read(int(self.headers["Content-Length"]))))
+
+    def _send(self, reply: Reply) -> None:
         self.close_connection = True
         if reply.body is None:
             return

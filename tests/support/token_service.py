@@ -10,8 +10,9 @@ from pathlib import Path
 
 from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.index_files.tokens.tokenizers import check_fit, open_tokenizer
+from ngramscan.serve.protocol import to_json
 from ngramscan.serve.token_protocol import ServedTokens, answer_about_tokens
-from tests.support.service import ApiServer, Faults, Json
+from tests.support.service import ApiServer, Faults, Json, Reply
 
 Folders = Mapping[str, tuple[Path, Path | None]]
 
@@ -19,7 +20,8 @@ Folders = Mapping[str, tuple[Path, Path | None]]
 class TokenServer(ApiServer):
     """The service; `folders` maps the name of each index to its folder and tokenizer.
 
-    `lies` maps types of questions to what is changed in their answers.
+    `lies` maps types of questions to what is changed in their answers. `listing` is the reply to a
+    GET of the address; without it, the names are listed.
     """
 
     def __init__(
@@ -29,9 +31,10 @@ class TokenServer(ApiServer):
         faults: Faults | None = None,
         delay: float = 0.0,
         lies: Mapping[str, Json] | None = None,
+        listing: Reply | None = None,
     ) -> None:
         super().__init__({}, faults=faults, delay=delay)
-        self._lies = lies or {}
+        self._lies, self._listing = lies or {}, listing
         self._served = {}
         for name, (path, file) in folders.items():
             folder = open_token_folder(path)
@@ -42,6 +45,12 @@ class TokenServer(ApiServer):
     def rename(self, name: str, new_name: str) -> None:
         """Serve an index under another name, and no longer what had it before."""
         self._served[new_name] = self._served[name]
+
+    def list(self, path: str) -> Reply:
+        """Return the list of indexes, which the original has at its address only."""
+        if path != "/":
+            return super().list(path)
+        return self._listing or Reply(200, to_json([*self._served]))
 
     def answer(self, asked: Json, body: bytes) -> Json:
         if asked["index"] not in self._served:

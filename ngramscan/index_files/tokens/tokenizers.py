@@ -24,6 +24,8 @@ from ngramscan.messages import OptionUse, counted
 
 _SPACE = "▁"
 _BYTE = re.compile("<0x([0-9A-F]{2})>")
+_ESCAPED_BYTE = re.compile(rb"\\x([0-9a-fA-F]{2})")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f]")
 _ENDS = ("</s>", "<|endoftext|>", "<|end_of_text|>", "<|eot|>")
 _WANTED = "expected a SentencePiece model or a tokenizer.json"
 _IN_FOLDERS = ("tokenizer.json", "tokenizer.model")
@@ -55,6 +57,9 @@ class Tokenizer(Protocol):
     def after_space(self, text: str) -> list[int]:
         """Return the tokens of a text after a space, as the service tokenizes a query."""
 
+    def of_request(self, text: str) -> list[int]:
+        r"""Return the tokens of a query as the service reads it: of bytes, `\xHH` is one."""
+
     def after_newline(self, text: str) -> list[int] | None:
         """Return the tokens of a text at the beginning of a line, or None."""
 
@@ -72,6 +77,20 @@ class _OtherKindError(InputError):
     """A tokenizer.json whose tokens do not say their bytes."""
 
 
+def bytes_of_request(text: str) -> bytes:
+    r"""Return the bytes that the service reads in a query of an index of bytes: `\xHH` is one."""
+    return _ESCAPED_BYTE.sub(lambda match: bytes([int(match[1], 16)]), text.encode())
+
+
+def text_of_bytes(content: bytes) -> str:
+    r"""Return bytes as the service shows them.
+
+    Those of half characters are `\xHH`, and so are control characters but tabs and newlines.
+    """
+    text = content.decode("utf-8", "backslashreplace")
+    return _CONTROL.sub(lambda match: f"\\x{ord(match[0]):02x}", text)
+
+
 class _ByteTokenizer:
     """Tokens that are the bytes of a text; 255, which is in no text, separates documents."""
 
@@ -83,6 +102,9 @@ class _ByteTokenizer:
     def after_space(self, text: str) -> list[int]:
         return list(text.encode())
 
+    def of_request(self, text: str) -> list[int]:
+        return list(bytes_of_request(text))
+
     def after_newline(self, text: str) -> list[int] | None:  # noqa: ARG002  the same as anywhere
         return None
 
@@ -93,7 +115,7 @@ class _ByteTokenizer:
         return bytes(ids)
 
     def shown(self, ids: Sequence[int]) -> str:
-        return bytes(ids).decode("utf-8", "replace")
+        return text_of_bytes(bytes(ids))
 
 
 class _Vocabulary(ABC):
@@ -108,6 +130,9 @@ class _Vocabulary(ABC):
 
     @abstractmethod
     def after_space(self, text: str) -> list[int]: ...
+
+    def of_request(self, text: str) -> list[int]:
+        return self.after_space(text)
 
     def after_newline(self, text: str) -> list[int] | None:
         ids, before = self.after_space(f"\n{text}"), b""

@@ -187,6 +187,18 @@ class MatchesTokens(Protocol):
         """Return the occurrences of some matches, which are in no longer one, by texts."""
 
 
+@runtime_checkable
+class LearnsTokenizer(Protocol):
+    """An index that has to ask its service what its tokens are."""
+
+    def has_byte_tokens(self, sends_requests: bool) -> bool:
+        """Tell whether tokens are the bytes of texts, so that any text can be counted.
+
+        An index that `sends_requests` asks, where neither catalog nor journal tell; one that may
+        not says no.
+        """
+
+
 def read_alike(words: Iterable[str]) -> list[Note]:
     """Return the note of a query that has the tokens of other texts, too; empty: it has none."""
     joined = ", ".join(words)

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 
 from ngramscan.errors import NgramscanError, RemoteError, RemoteRefused
+from ngramscan.index_files.tokens.tokenizers import bytes_of_request
 from ngramscan.indexes.base import (
     COMMON_CONTEXT,
     Cost,
@@ -45,6 +47,7 @@ from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     SPACE_MARK,
     Form,
+    LearnsTokenizer,
     MarkedWindow,
     MatchesTokens,
     TokenMatches,
@@ -61,10 +64,13 @@ from ngramscan.indexes.tokens.replies import (
     check_names,
     check_query,
     key_of,
+    names_bytes,
     positions_of,
     read_after_newline,
+    read_bytes,
     read_document,
     read_ids,
+    read_named_ids,
     read_segments,
     read_separators,
     read_token_reply,
@@ -75,6 +81,8 @@ from ngramscan.rows import Note
 
 _SEPARATOR = 65535
 """The id of the separator in indexes of 16 bits; in others it is a token like any other."""
+_PROBE = "the"
+"""A word that is fewer tokens than bytes in every vocabulary."""
 _REQUESTS_PER_LOOKUP, _REQUESTS_PER_WINDOW = 3, 2
 """At most: both n-grams of a text, and what the second one is; a document with either n-gram, or
 with and without it."""
@@ -85,7 +93,16 @@ _MERGED = Note(
 T = TypeVar("T")
 
 
-class HostedTokenIndex(MatchesTokens):
+class _ReadQuery(NamedTuple):
+    """What a service has read in a query, and found."""
+
+    form: Form | None
+    r"""None: it is of another text, as an index of bytes reads `\xHH` as one of them."""
+    is_of_bytes: bool
+    notes: Sequence[Note] = ()
+
+
+class HostedTokenIndex(MatchesTokens, LearnsTokenizer):
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
     unit: Unit = "tokens"
@@ -156,13 +173,43 @@ class HostedTokenIndex(MatchesTokens):
 
     # Sizes and counts
 
-    def cost_of_matches(self, texts: Sequence[str]) -> Cost:
-        """Return what matches cost; nothing is asked, so the index is taken for the last one."""
+    @contextmanager
+    def _without_requests(self) -> Iterator[None]:
+        """Take the index for the last one that had its name, as nothing is asked."""
         self._identity = last_identity(self._client, self.spec)
         try:
-            return self._matcher.cost(texts)
+            yield
         finally:
             del self._identity
+
+    def cost_of_matches(self, texts: Sequence[str]) -> Cost:
+        """Return what matches cost; nothing is asked."""
+        with self._without_requests():
+            return self._matcher.cost(texts)
+
+    def has_byte_tokens(self, sends_requests: bool) -> bool:
+        """Tell whether tokens are bytes, by the catalog, the journal, or one question."""
+        if self._size:  # of the catalog, where each index has a tokenizer
+            return False
+        if sends_requests:
+            return self._has_byte_tokens
+        with self._without_requests():
+            answer = self._client.look_up(self.spec, self._question_about_bytes())
+        return answer is not None and answer[0]
+
+    @cached_property
+    def _has_byte_tokens(self) -> bool:
+        try:
+            return self._client.answer(self.spec, self._question_about_bytes())[0]
+        except RemoteError:  # as for the other texts, whose failures are shown
+            return False
+
+    def _question_about_bytes(self) -> HostQuestion[bool]:
+        def read_bytes_of_probe(reply: Reply) -> bool:
+            return names_bytes(read_named_ids(reply), _PROBE)
+
+        request = {"query_type": "count", "query": _PROBE}
+        return self._question(request, read_token_reply, read_bytes_of_probe)
 
     def cost(self, lookups: Sequence[str], windows: int, _: int) -> Cost:
         """Return the requests at most, by default at the pace of the public service."""
@@ -181,7 +228,10 @@ class HostedTokenIndex(MatchesTokens):
             documents = self._count_tokens(read_separators, [_SEPARATOR])
         except RemoteError as error:
             if self._found:
-                self._client.progress.notice(f"{self.name}: its size is unknown ({error})")
+                problem = str(error)
+                if self._has_byte_tokens:
+                    problem = "the service can't count the documents of an index of bytes"
+                self._client.progress.notice(f"{self.name}: its size is unknown ({problem})")
             return IndexSize()
         # Each document has a separator; where 65535 is a token, their number is unknown.
         is_known = 0 < documents < whole
@@ -216,27 +266,21 @@ class HostedTokenIndex(MatchesTokens):
             sources_and_times.append(answer[1:])
             return answer[0]
 
-        def of_text(reply: Reply) -> Form:
-            check_names(reply, query)
-            if " " in query and SPACE_MARK[0] in str(reply.get("tokens")):
-                notes.extend(read_alike([f"{SPACE_MARK} as a space"]))
-            return self._form(reply)
-
-        def of_tokens(reply: Reply) -> Form:
-            check_ids(reply, second)
-            return self._form(reply)
-
         def after_newline(reply: Reply) -> tuple[int, ...]:
             check_names(reply, query)
             return read_after_newline(reply)
 
-        first = note((yield from self._ask(of_text, query_type="find", query=query)))
-        after = {"query_type": "count", "query": f"\n{query}"}
-        second = note((yield from self._ask(after_newline, **after)))
+        read_reply = partial(self._read_query, query)
+        reading = note((yield from self._ask(read_reply, query_type="find", query=query)))
+        notes += reading.notes
+        first = reading.form or note((yield from self._find_ids(tuple(query.encode()))))
+        second = first.ids
+        if not reading.is_of_bytes:  # which are the same anywhere
+            after = {"query_type": "count", "query": f"\n{query}"}
+            second = note((yield from self._ask(after_newline, **after)))
         at_line = None
         if second not in {(), first.ids}:
-            asked_as = {"query_type": "find", "query_ids": [*second]}
-            at_line = note((yield from self._ask(of_tokens, **asked_as)))
+            at_line = note((yield from self._find_ids(second)))
         source: CountSource = (
             "api" if any(source == "api" for source, _ in sources_and_times) else "journal"
         )
@@ -251,6 +295,25 @@ class HostedTokenIndex(MatchesTokens):
         )
         self._found[query] = located
         return located
+
+    def _read_query(self, query: str, reply: Reply) -> _ReadQuery:
+        """Return what the service has read in a query, and found."""
+        named_ids = reply.get("token_ids") or (), reply.get("tokens") or ()
+        is_of_bytes = names_bytes(named_ids, query)
+        if is_of_bytes and bytes_of_request(query) != query.encode():
+            return _ReadQuery(None, is_of_bytes)
+        check_names(reply, query)
+        notes: list[Note] = []
+        if " " in query and SPACE_MARK[0] in str(reply.get("tokens")):
+            notes = read_alike([f"{SPACE_MARK} as a space"])
+        return _ReadQuery(self._form(reply), is_of_bytes, notes)
+
+    def _find_ids(self, ids: tuple[int, ...]) -> Questions[Answer[Form]]:
+        def of_tokens(reply: Reply) -> Form:
+            check_ids(reply, ids)
+            return self._form(reply)
+
+        return self._ask(of_tokens, query_type="find", query_ids=[*ids])
 
     def _form(self, reply: Reply) -> Form:
         size = self._size or IndexSize()
@@ -322,6 +385,8 @@ class HostedTokenIndex(MatchesTokens):
 
     def _window(self, context: int, place: Place) -> Questions[Window]:
         form = yield from self._form_at(place)
+        if form.ids == tuple(place.query.encode()):
+            return (yield from self._window_of_bytes(context, place))
         # Most tokens have three bytes or more.
         most_tokens = min(2 * (context // 3 + len(form.ids) + 8), MOST_TOKENS)
         marked = yield from self._document(place, form.ids, most_tokens)
@@ -350,6 +415,29 @@ class HostedTokenIndex(MatchesTokens):
             document_bytes=least,
             text=content[low:high],
             offset=offset - low,
+            starts_document=starts_document and low == 0,
+            metadata=whole.metadata,
+        )
+
+    def _window_of_bytes(self, context: int, place: Place) -> Questions[Window]:
+        """Return the text around a place in an index whose tokens are bytes."""
+        query = place.query.encode()
+        # Some more on each side, so that whole characters can be cut off.
+        reach = min(context, MOST_TOKENS // 2 - len(query) - 8)
+        most_bytes = 2 * (reach + len(query) + 8)
+        whole = yield from self._document(place, (), most_bytes)
+        content, start = read_bytes(whole), whole.offset
+        if not content.startswith(query, start):
+            problem = f"{place.query!r} is not where the service says"
+            raise RemoteRefused(f"{name_of_place(place)}: {problem}")
+        low, high = cut_ends(content, start, start + len(query), reach)
+        starts_document = start < most_bytes // 2 or whole.shown == whole.length
+        return Window(
+            place=place,
+            document=str(whole.number),
+            document_bytes=whole.length,
+            text=content[low:high],
+            offset=start - low,
             starts_document=starts_document and low == 0,
             metadata=whole.metadata,
         )

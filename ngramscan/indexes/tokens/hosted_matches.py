@@ -28,6 +28,7 @@ from ngramscan.indexes.tokens.base import TokenMatches, token_places
 from ngramscan.indexes.tokens.replies import (
     check_ids,
     check_query,
+    names_bytes,
     read_longest_end,
     read_named_ids,
     read_token_reply,
@@ -80,7 +81,7 @@ class HostedMatcher:
         for text in texts:
             pieces, size = pieces_of(text), len(text.encode())
             all_pieces |= {*pieces}
-            if (ids := self._look_up_ids(pieces)) is not None:
+            if (ids := self._look_up_ids(text)) is not None:
                 texts_in_journal.append(_PlacedTokens(ids, []))
             else:
                 at_most += size + len(pieces)
@@ -147,30 +148,35 @@ class HostedMatcher:
         request = {"query_type": "count", "query": piece}
         return self._question_to(request, read_token_reply, read_named_ids)
 
-    def _look_up_ids(self, pieces: Sequence[str]) -> list[int] | None:
-        """Return the tokens of some pieces; None if the journal lacks any."""
-        ids = list[int]()
-        for piece in pieces:
+    def _look_up_ids(self, text: str) -> list[int] | None:
+        """Return the tokens of a text; None if the journal lacks those of a piece."""
+        named_pieces = dict[str, NamedIds]()
+        for piece in pieces_of(text):
             try:
                 answer = self._client.look_up(self._name, self._question_about(piece))
             except NgramscanError:  # the piece can't be asked about
                 return None
             if answer is None:
                 return None
-            (piece_ids, _), _, _ = answer
-            ids += piece_ids
-        return ids
+            named_pieces[piece], _, _ = answer
+        if is_of_bytes(named_pieces):
+            return [*text.encode()]
+        return [token for piece in pieces_of(text) for token in named_pieces[piece][0]]
 
     def _joined_tokens(
         self, text: str, tokens_by_piece: Mapping[str, Any]
     ) -> _PlacedTokens | NgramscanError:
-        ids, names = list[int](), list[str]()
-        for piece in pieces_of(text):
+        pieces = pieces_of(text)
+        for piece in pieces:
             if isinstance(tokens_by_piece[piece], NgramscanError):
                 error: NgramscanError = tokens_by_piece[piece]
                 return error
-            ids += tokens_by_piece[piece][0]
-            names += tokens_by_piece[piece][1]
+        if is_of_bytes({piece: tokens_by_piece[piece] for piece in pieces}):
+            contents_of_bytes = [bytes([byte]) for byte in text.encode()]
+            places = token_places(self._name, text, contents_of_bytes)
+            return _PlacedTokens([*text.encode()], places)
+        ids = [token for piece in pieces for token in tokens_by_piece[piece][0]]
+        names = [name for piece in pieces for name in tokens_by_piece[piece][1]]
         problem: InputError | None = None
         for contents in contents_of_names(names):
             try:
@@ -261,6 +267,18 @@ def pieces_of(text: str) -> list[str]:
         else:
             pieces[-1] = longer
     return pieces if text else []
+
+
+def is_of_bytes(named_pieces: Mapping[str, NamedIds]) -> bool:
+    r"""Tell whether the tokens of some pieces of a text are their bytes.
+
+    Pieces lack the space before them, which is a token of its own in an index of bytes, and `\xHH`
+    in a piece is read as one byte; so the tokens of the whole text are its bytes, not those of the
+    pieces.
+    """
+    return bool(named_pieces) and all(
+        names_bytes(named_ids, piece) for piece, named_ids in named_pieces.items()
+    )
 
 
 def _failed(item: Any, error: NgramscanError) -> tuple[Any, NgramscanError]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from ngramscan.errors import RemoteRefused
+from ngramscan.index_files.tokens.tokenizers import bytes_of_request
 from ngramscan.indexes.base import Segment
 from ngramscan.indexes.http.replies import (
     Reply,
@@ -29,6 +30,7 @@ from ngramscan.remote.exchange import TransientError, read_object
 _WRONG = re.compile(r"must be|out-of-range|Please (limit|enter|provide)|Invalid index")
 """Words of the service about questions that would be wrong again."""
 OPERATORS = (" AND ", " OR ")
+_SHOWN_ESCAPE = re.compile(rb"\\x([0-9a-f]{2})")
 _BLANKS = str.maketrans("ĠĊ▁", " \n ")
 
 
@@ -83,6 +85,12 @@ def read_named_ids(reply: Reply) -> tuple[tuple[int, ...], list[str]]:
     if len(names) != len(read_ids(reply)):
         raise refusal("not a name for each token in the reply", reply)
     return read_ids(reply), names
+
+
+def names_bytes(named_ids: tuple[Sequence[int], Sequence[str]], text: str) -> bool:
+    """Tell whether the tokens of a query, and their names, are those of an index of bytes."""
+    ids, names = named_ids
+    return [*ids] == [*bytes_of_request(text)] and [*names] == [*map(chr, ids)]
 
 
 def read_longest_end(reply: Reply, most: int) -> tuple[int, int]:
@@ -177,6 +185,37 @@ def read_document(reply: Reply, most_shown: int) -> TokenDocument:
         spans=texts,
         metadata=metadata.rstrip("\n"),
     )
+
+
+def read_bytes(document: TokenDocument) -> bytes:
+    r"""Return the bytes of a document of an index of bytes, which is shown in one piece.
+
+    The service shows some bytes as `\xHH`. A RemoteRefused says that these can't be told from the
+    same signs in the text.
+    """
+    (text, _), *others = document.spans
+    content = text.encode()
+    hidden = len(content) - document.shown
+    if not hidden and not others:
+        return content
+    escapes = [match for match in _SHOWN_ESCAPE.finditer(content) if _may_be_hidden(match)]
+    if others or hidden != 3 * len(escapes):
+        problem = (
+            f"it shows {len(content)} bytes of text for {document.shown} bytes, with \\xHH for"
+        )
+        raise RemoteRefused(f"{problem} some of them, or in the text; a local index can tell")
+    restored = b""
+    end = 0
+    for match in escapes:
+        restored += content[end : match.start()] + bytes([int(match[1], 16)])
+        end = match.end()
+    return restored + content[end:]
+
+
+def _may_be_hidden(escape: re.Match[bytes]) -> bool:
+    """Tell whether the service shows the byte of an escape as such."""
+    code = int(escape[1], 16)
+    return code >= 0x80 or (code < 0x20 and code not in b"\t\n")
 
 
 def _is_span(value: object) -> bool:

@@ -1,6 +1,7 @@
 """`ngramscan index verify`, `index info` and `index build`, as a person runs them."""
 
 import csv
+import io
 import json
 import subprocess
 import sys
@@ -10,12 +11,14 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
 import ngramscan
 from ngramscan.errors import InputError
 from ngramscan.index_files.sorting import memory_for
 from ngramscan.indexes.options import parse_size
 from ngramscan.indexes.sizes import memory_to_build
+from ngramscan.reporting.tables.index_list import print_catalog
 from tests.support.command import invoke
 from tests.support.outputs import refusal
 from tests.support.places import FM9, REPLAY, TOKENS
@@ -97,6 +100,35 @@ def test_the_list_has_an_index_over_tokens_with_its_tokenizer() -> None:
     assert row["documents"] == "2948096911"
     # The service's documentation counts a separator per document among the tokens.
     assert int(row["tokens"]) == 4_341_627_197_578 - 2_948_096_911
+
+
+def test_the_list_has_published_files_with_who_pays_for_reading_them() -> None:
+    listed = {row["name"]: row for row in invoke("index", "list", "--format", "csv").rows}
+    row = listed["tokens:public/v4_rpj_llama_s4"]
+    assert (row["alias"], row["tokenizer"]) == ("tokens:public/rpj", "Llama-2")
+    assert (row["access"], row["url"]) == (
+        "requester pays",
+        "s3://infini-gram/index/v4_rpj_llama_s4",
+    )
+    assert float(row["index_bytes"]) == pytest.approx(8.9 * 2**40)
+    assert listed["tokens:public/v4_pileval_gpt2"]["access"] == "free"
+    assert listed["infini-gram:v4_pileval_gpt2"]["access"] == ""
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_the_screen_of_the_list_has_sizes_and_who_pays_at_any_width(width: int) -> None:
+    screen = io.StringIO()
+    print_catalog(Console(file=screen, width=width))
+    lines = [
+        line for line in screen.getvalue().splitlines() if line.startswith("  v4_rpj_llama_s4")
+    ]
+    # In a narrow terminal the table is folded.
+    shown = " ".join(line.split(maxsplit=1)[1] for line in lines)
+    for value in ("Llama-2", "requester pays", "8.9 TiB"):
+        assert value in shown
+    if width >= 80:
+        assert len(lines) == 1
+    assert ("1,385,011,586,662" in shown) == (width == 200)
 
 
 # Checks

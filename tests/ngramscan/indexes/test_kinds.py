@@ -138,6 +138,47 @@ def test_the_home_folder_stands_for_a_tilde(monkeypatch: pytest.MonkeyPatch) -> 
     ]
 
 
+PILE = "tokens:s3://infini-gram-lite/index/v4_pileval_llama"
+RED_PAJAMA = "s3://infini-gram/index/v4_rpj_llama_s4"
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        pytest.param("tokens:public/v4_pileval_llama", PILE, id="name"),
+        pytest.param("tokens:public/pileval", PILE, id="alias"),
+        pytest.param("tokens:public/PileVal/", PILE, id="any case"),
+        pytest.param(PILE, PILE, id="URL"),
+        pytest.param("tokens:public/pileval,public/rpj", f"{PILE},{RED_PAJAMA}", id="two"),
+        pytest.param("tokens:mine,public/rpj", f"tokens:mine,{RED_PAJAMA}", id="one of two"),
+        pytest.param("tokens:./public/pileval", "tokens:./public/pileval", id="folder"),
+        pytest.param("fm9:public/pileval", "fm9:public/pileval", id="other kind"),
+    ],
+)
+def test_a_published_index_is_at_one_url_however_it_is_named(spec: str, expected: str) -> None:
+    assert expanded(spec) == expected
+    assert expanded(expanded(spec)) == expected
+
+
+def test_draws_in_published_files_are_those_in_a_copy(tmp_path: Path) -> None:
+    copy = tmp_path / "v4_pileval_llama"
+    assert draw_name(expanded("tokens:public/pileval")) == draw_name(f"tokens:{copy}")
+
+
+def test_an_unknown_published_index_is_refused_unless_a_folder_is_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    hint = "did you mean tokens:public/pileval or tokens:public/pileval-gpt2?"
+    with pytest.raises(InputError, match="no published index of this name") as error:
+        expanded("tokens:public/pilevall")
+    assert hint in str(error.value)
+    with pytest.raises(InputError, match="see ngramscan index list"):
+        expanded("tokens:public/xyzzy")
+    (tmp_path / "public" / "pilevall").mkdir(parents=True)
+    assert expanded("tokens:public/pilevall") == "tokens:public/pilevall"
+
+
 def test_kinds_over_tokens_are_those_that_say_so(tmp_path: Path) -> None:
     assert {SCAN, FM9}.isdisjoint(OF_TOKENS)
     assert TOKENS in OF_TOKENS

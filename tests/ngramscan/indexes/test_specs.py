@@ -222,6 +222,16 @@ def test_a_word_that_is_also_a_file_is_the_word_and_that_is_said() -> None:
     assert f"{notice} ./python\n" in ran.stderr
 
 
+def test_a_published_index_goes_before_a_folder_and_that_is_said() -> None:
+    write_folder(Path("public", "pileval"), [[[*QUERY.encode()]]], 1)
+    ran = invoke("count", "-e", QUERY, "--index", "tokens:public/pileval", "--dry-run")
+    notice = "tokens:public/pileval: a published index is meant, not the folder here, which is"
+    assert f"{notice} --index tokens:./public/pileval\n" in ran.stderr
+    assert "s3:/" in ran.stderr.replace(notice, "")
+    (row,) = run("count", "--index", "tokens:./public/pileval").rows
+    assert row["occurrences"] == "1"
+
+
 def test_a_folder_that_may_be_two_things_is_said_to_be() -> None:
     shutil.copy("web.jsonl", "my-index")
     ran = run("count", "--index", "my-index")
@@ -240,6 +250,12 @@ def test_shells_complete_what_follows_a_name() -> None:
     assert offered("web=py") == ["web=python"]
     assert offered("corp") == ["corpus/"]
     assert offered("a=b") == ["a=b.jsonl"]
+    assert offered("tokens:my-t") == ["tokens:my-tokens/"]
+    assert offered("tokens:public/pile") == [
+        "tokens:public/piletrain",
+        "tokens:public/pileval",
+        "tokens:public/pileval-gpt2",
+    ]
 
 
 def test_no_file_of_a_named_corpus_is_overwritten() -> None:

@@ -216,7 +216,7 @@ def test_no_synonym_ends_as_an_unknown_option(
         ),
         ("ngramscan index nothing", "nothing: no such command; expected one of list, info, build"),
         ("ngramscan count x -P", "use --regex, which has RE2's syntax"),
-        ("ngramscan index list --api-url x", "`ngramscan index info NAME --api-url URL`"),
+        ("ngramscan index verify x --api-url y", "`ngramscan index info NAME --api-url URL`"),
         ("ngramscan trend x", "trend: no such command; compare corpora: `ngramscan count TEXT "),
         ("ngramscan zzzzz", "zzzzz: no such command; expected one of count, docnorm, contexts"),
         ("ngramscan compare x", "compare: no such command; `evalcore compare`"),

@@ -140,7 +140,10 @@ def test_bytes_are_their_own_tokens() -> None:
     assert tokenizer.after_newline("ä\n") is None
     assert tokenizer.pieces(ids) == ["Ã", "¤", "\n"]
     assert tokenizer.content(ids) == "ä\n".encode()
-    assert tokenizer.shown(ids[1:]) == "\N{REPLACEMENT CHARACTER}\n"
+    # The service shows bytes of no character, and control characters, as escapes.
+    assert tokenizer.shown([*ids[1:], 0x0D]) == "\\xa4\n\\x0d"
+    assert tokenizer.of_request("ä\\x0A") == ids
+    assert tokenizer.after_space("\\x0A") == [*b"\\x0A"]
 
 
 # Tokens as text
