@@ -163,6 +163,7 @@ MANNER = frozenset(
         "quiet",
         "rate",
         "refresh",
+        "requester_pays",
         "scheduler",
         "timeout_s",
         "verbose",

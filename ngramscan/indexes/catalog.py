@@ -20,6 +20,8 @@ ApiProtocol = Literal["infini-gram-mini", "infini-gram"]
 """How a service is asked: for strings of bytes, or for n-grams of tokens."""
 TOKEN_PREFIX = "infini-gram:"
 """How specs of indexes begin that are asked for tokens."""
+REQUESTER_PAYS_BUCKETS = frozenset({"infini-gram"})
+"""Public buckets of S3 with indexes whose readers pay for requests and bytes."""
 _LLAMA, _TRAINING, _CURATED = "Llama-2", "all training data of a model", "curated"
 
 

@@ -46,6 +46,7 @@ from ngramscan.journal import DAMAGED, Journal
 from ngramscan.messages import OptionUse, counted
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.requester_pays import dollars_for, is_on_s3
 from ngramscan.remote.stores import shown
 from ngramscan.rows import Note
 
@@ -303,7 +304,11 @@ class InPlaceIndex(FindsSpans):
             loads += shard.data.loads
         opened = self._opening + loads
         loaded = Cost(
-            opened, opened, kept_bytes, kept_bytes / _BYTES_PER_S + self._opening * _LATENCY_S
+            opened,
+            opened,
+            kept_bytes,
+            kept_bytes / _BYTES_PER_S + self._opening * _LATENCY_S,
+            self._dollars_for(opened, kept_bytes),
         )
         search_cost = self._cost(at_most, round(at_most * _LIKELY), rounds)
         longest = max(map(len, patterns), default=0)
@@ -345,7 +350,12 @@ class InPlaceIndex(FindsSpans):
         concurrency = self._options.concurrency or IN_PLACE_CONCURRENCY
         per_second = min(concurrency / _LATENCY_S, self._options.rate or _REQUESTS_PER_S)
         seconds = max(rounds * _LATENCY_S, requests / per_second)
-        return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
+        size_bytes = requests * _BYTES_PER_REQUEST
+        return Cost(at_most, requests, size_bytes, seconds, self._dollars_for(requests, size_bytes))
+
+    def _dollars_for(self, requests: int, size_bytes: int) -> float:
+        """Return what S3 charges; 0 for files elsewhere."""
+        return dollars_for(requests, size_bytes) if is_on_s3(self.spec) else 0.0
 
 
 def _searched(query: SpanQuery) -> SearchedText:
