@@ -58,6 +58,8 @@ class PayingStore:
     """All requests but look-ups of regions."""
     region_lookups: int = 0
     """Requests for a bucket itself, which S3 denies too, but says its region."""
+    failures_left: int = 0
+    """Requests that are still to be answered with an error of the server."""
     signed_until: datetime | None = None
     """From then on, addresses that were signed before have expired."""
 
@@ -81,6 +83,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(403, {"x-amz-bucket-region": "us-east-1"}, b"")
 
     def _answer(self) -> None:
+        if self.server.store.failures_left:
+            self.server.store.failures_left -= 1
+            self._reply(500, {}, b"")
+            return
         path, _, query = self.path.partition("?")
         pairs = [pair.partition("=")[::2] for pair in query.split("&") if pair]
         values = {name: urllib.parse.unquote(value) for name, value in pairs}

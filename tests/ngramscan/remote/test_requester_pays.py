@@ -195,6 +195,16 @@ def test_an_expired_signature_is_renewed_with_the_payer(store: PayingStore) -> N
     assert all(request.is_charged or request.code for request in store.answered)
 
 
+def test_what_failed_is_asked_for_again_with_the_payer(store: PayingStore) -> None:
+    content = (INDEX / "0" / "data.fm9").read_bytes()
+    with Ranges(RangeOptions(requester_pays=True)) as ranges:
+        file = ranges.run(ranges.require(f"s3://{BUCKET}/index/0/data.fm9"))
+        store.failures_left = 1  # after which aiohttp asks
+        assert ranges.run(ranges.read(file, 5000, 5009)) == content[5000:5009]
+    assert store.failures_left == 0
+    assert store.charged == store.answered
+
+
 @pytest.mark.parametrize("place", ["corpus/", "corpus/*.jsonl", "list"])
 def test_corpora_are_read_where_the_reader_pays(
     store: PayingStore, tmp_path: Path, place: str
