@@ -166,6 +166,7 @@ MANNER = frozenset(
         "quiet",
         "rate",
         "refresh",
+        "requester_pays",
         "scheduler",
         "timeout_s",
         "verbose",

@@ -46,7 +46,11 @@ from ngramscan.prevalence.contamination.shares import ShareRow, make_shares
 from ngramscan.prevalence.contexts import ContextRow, run_contexts
 from ngramscan.prevalence.failures import describe_lost
 from ngramscan.prevalence.plan import PlanRow
-from ngramscan.prevalence.plans import describe_copied_plan, plan_contaminate
+from ngramscan.prevalence.plans import (
+    describe_charges,
+    describe_copied_plan,
+    plan_contaminate,
+)
 from ngramscan.progress import SILENT, Progress
 from ngramscan.reading.row_files import GivenTables, Table, as_tables, name_of, read_rows
 from ngramscan.reporting import refuse_other, tables
@@ -206,7 +210,8 @@ def contaminate(
             plan = plan_contaminate(
                 entries, chosen, asking_options.seed, indexes, windows_per_entry, CONTEXT
             )
-            return Result(plan, PlanRow, describe_copied_plan(chosen, plan))
+            charges = describe_charges(plan, asking_options.reader_pays)
+            return Result(plan, PlanRow, [*describe_copied_plan(chosen, plan), *charges])
         within = (answer_within or NEAR) if answer_field else None
         search = _EntrySearch(entries, chosen, indexes, asking_options.seed, within)
         if clean_copy:

@@ -81,11 +81,16 @@ def contexts(
     with open_indexes(index, pattern_options, progress) as indexes:
         if pattern_options.dry_run:
             # Slow to import.
-            from ngramscan.prevalence.plans import describe_rule_plan, plan_contexts
+            from ngramscan.prevalence.plans import (
+                describe_charges,
+                describe_rule_plan,
+                plan_contexts,
+            )
 
             plan = plan_contexts(queries, indexes, n, width)
             notices = describe_rule_plan(indexes, pattern_options.match_rule)
-            return Result(plan, PlanRow, notices)
+            charges = describe_charges(plan, pattern_options.reader_pays)
+            return Result(plan, PlanRow, [*notices, *charges])
         for opened in indexes:
             index_results, failed = run_contexts(texts, opened, n, width, pattern_options.seed)
             results += index_results

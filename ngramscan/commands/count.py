@@ -138,10 +138,12 @@ def count(
             reason = "only token-level indexes (infini-gram:, tokens:) refuse patterns without it"
             raise InputError(OptionUse("count_anyway"), reason)
         if pattern_options.dry_run:
-            from ngramscan.prevalence.plans import describe_rule_plan, plan_count  # slow to import
+            # Slow to import.
+            from ngramscan.prevalence.plans import describe_charges, describe_rule_plan, plan_count
 
             plan = plan_count(queries, indexes, needs_totals, count_anyway, rule)
-            return Result(plan, PlanRow, notices=describe_rule_plan(indexes, rule))
+            charges = describe_charges(plan, pattern_options.reader_pays)
+            return Result(plan, PlanRow, [*describe_rule_plan(indexes, rule), *charges])
         counting = run_count(queries, indexes, needs_totals, count_anyway, rule)
     rows = counting.rows
     sums = make_totals(counting) if needs_totals else []

@@ -164,10 +164,11 @@ def docnorm(
         _refuse_for_tokens(indexes, norm)
         if pattern_options.dry_run:
             # Slow to import.
-            from ngramscan.prevalence.plans import describe_lookups, plan_docnorm
+            from ngramscan.prevalence.plans import describe_charges, describe_lookups, plan_docnorm
 
             plan = plan_docnorm(queries, indexes, norm, pattern_options.match_rule)
-            return Result(plan, PlanRow, [*notices, *describe_lookups(plan)])
+            charges = describe_charges(plan, pattern_options.reader_pays)
+            return Result(plan, PlanRow, [*notices, *describe_lookups(plan), *charges])
         norming = run_docnorm(queries, indexes, norm, pattern_options.match_rule)
     rows, sums = norming.rows, norming.totals
     return Result(

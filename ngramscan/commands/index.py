@@ -367,6 +367,7 @@ def _opened(corpus: str, reading_options: ReadingOptions) -> Corpus:
             reading_options.read.exclude_sources,
             reading_options.input_format,
             reading_options.skip_unknown,
+            reading_options.reader_pays,
         )
 
 

@@ -99,9 +99,11 @@ def sources(
     load_ahead("scipy.special")
     with open_indexes(index, pattern_options, progress, looks_up_documents=True) as indexes:
         if pattern_options.dry_run:
-            from ngramscan.prevalence.plans import plan_sources  # slow to import
+            # Slow to import.
+            from ngramscan.prevalence.plans import describe_charges, plan_sources
 
-            return Result(plan_sources(queries, indexes, sources_options), PlanRow)
+            plan = plan_sources(queries, indexes, sources_options)
+            return Result(plan, PlanRow, describe_charges(plan, pattern_options.reader_pays))
         result = run_sources(queries, indexes, sources_options, pattern_options.match_rule)
     return Result(
         result.rows,

@@ -19,7 +19,7 @@ from ngramscan.options import Level, ShowAll
 from ngramscan.outputs.reading import OutputSet
 from ngramscan.prevalence.failures import describe_lost
 from ngramscan.prevalence.plan import PlanRow
-from ngramscan.prevalence.plans import describe_trace_plan, plan_trace
+from ngramscan.prevalence.plans import describe_charges, describe_trace_plan, plan_trace
 from ngramscan.prevalence.trace import (
     SpanRow,
     TraceOptions,
@@ -176,7 +176,8 @@ def trace(
     with open_indexes(index, tracing_options, progress) as indexes:
         if tracing_options.dry_run:
             plan = plan_trace(texts, wanted, indexes, tracing_options.seed)
-            return Result(plan, PlanRow, [*describe_trace_plan(indexes)])
+            charges = describe_charges(plan, tracing_options.reader_pays)
+            return Result(plan, PlanRow, [*describe_trace_plan(indexes), *charges])
         if len({opened.unit for opened in indexes}) > 1:
             raise InputError(
                 OptionUse("index"),

@@ -59,9 +59,10 @@ def open_corpus(
     exclude: tuple[str, ...] = (),
     form: Format | None = None,
     skip_unknown: bool = False,
+    reader_pays: bool = False,
 ) -> Corpus:
     """Return the corpus of a location; see `files.find_files` for what it may be."""
-    files, notices = find_files(location, exclude, form, skip_unknown)
+    files, notices = find_files(location, exclude, form, skip_unknown, reader_pays)
     name = web_path(location)
     return Corpus(f"scan:{name}", files, notices, name)
 

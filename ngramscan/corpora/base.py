@@ -52,6 +52,8 @@ class CorpusFile:
     """Bytes of a pipe that were left out, by kind; complete when its content ends."""
     address: str = field(default="", repr=False)
     """The requested URL, if it differs from `path`; may contain a login."""
+    reader_pays: bool = field(default=False, compare=False)
+    """The user pays for reading it from S3 where the bucket's owner wants that."""
 
     @property
     def location(self) -> str:
@@ -83,10 +85,10 @@ def web_path(location: str) -> str:
     return shown(location) if is_http(location.removeprefix("@")) else location
 
 
-def listed_file(url: str, form: Format) -> CorpusFile:
+def listed_file(url: str, form: Format, reader_pays: bool = False) -> CorpusFile:
     """Return a remote file without any request."""
     path = web_path(url)
-    return CorpusFile(path, form, address="" if path == url else url)
+    return CorpusFile(path, form, address="" if path == url else url, reader_pays=reader_pays)
 
 
 @dataclass(frozen=True, slots=True)

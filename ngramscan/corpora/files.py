@@ -35,7 +35,13 @@ from ngramscan.corpora.folders import (
     left_out,
 )
 from ngramscan.corpora.formats import BY_NAME, CURE, format_in, format_of, why_unknown
-from ngramscan.corpora.streams import first_bytes, open_file, read_chunks, stream_chunks
+from ngramscan.corpora.streams import (
+    cure_where_denied,
+    first_bytes,
+    open_file,
+    read_chunks,
+    stream_chunks,
+)
 from ngramscan.errors import CorpusError, InputError, reason_of
 from ngramscan.messages import OptionUse, Text
 from ngramscan.reading.compressions import (
@@ -61,6 +67,7 @@ def find_files(
     exclude: Iterable[str] = (),
     form: Format | None = None,
     skip_unknown: bool = False,
+    reader_pays: bool = False,
 ) -> _FilesAndNotices:
     """Return the files of a location, and notices about them.
 
@@ -68,7 +75,8 @@ def find_files(
     path of a list; a pipe, or `-` for standard input. Files are sorted by the text of their paths,
     as the original tools sort them, unless a list names them. Paths that match one of `exclude` are
     left out. All files are of the format `form`, or of the one that their names say: where one says
-    none, it is an InputError, or with `skip_unknown` left out.
+    none, it is an InputError, or with `skip_unknown` left out. Where `reader_pays`, S3 may charge
+    the user for listing and reading them.
     """
     location = _without_protocol(location)
     if is_stream(location):
@@ -76,9 +84,12 @@ def find_files(
     notices: list[str] = []
     name = web_path(location)
     if location.startswith("@") or name.endswith(LISTS):
-        candidates = _listed(location.removeprefix("@"), form)
+        candidates = _listed(location.removeprefix("@"), form, reader_pays)
     else:
-        candidates, notices = (_remote if is_remote(location) else _local)(location, form)
+        if is_remote(location):
+            candidates, notices = _remote(location, form, reader_pays)
+        else:
+            candidates, notices = _local(location, form)
         candidates, more = _without_extras(candidates)
         notices += more
     files = [f for f in candidates if isinstance(f, CorpusFile) and not matches(f.path, exclude)]
@@ -241,9 +252,9 @@ def _local_named(path: str, form: Format | None) -> FileOrPath:
     return CorpusFile(path, form) if is_missing else path
 
 
-def _remote(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
+def _remote(url: str, form: Format | None, reader_pays: bool) -> tuple[list[FileOrPath], list[str]]:
     if not is_http(url):
-        return _on_store(url, form)
+        return _on_store(url, form, reader_pays)
     from ngramscan.corpora.web_files import find_web_files  # slow to import
 
     files, hidden = find_web_files(url, form, format_of)
@@ -268,8 +279,10 @@ def _is_unknown(file: CorpusFile) -> bool:
     return file.size is None and not file.stamp and is_http(file.location)
 
 
-def _on_store(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str]]:
-    system, folder = open_store(url)
+def _on_store(
+    url: str, form: Format | None, reader_pays: bool
+) -> tuple[list[FileOrPath], list[str]]:
+    system, folder = open_store(url, reader_pays=reader_pays)
     hidden: list[str] = []
     try:
         if "*" in url:
@@ -286,22 +299,33 @@ def _on_store(url: str, form: Format | None) -> tuple[list[FileOrPath], list[str
                 infos = [info for name, info in inside.items() if name not in hidden_names]
     except Exception as error:
         # Whatever the library of the protocol raises; nothing of ours comes this way.
-        raise InputError(f"scan:{url}", f"can't be listed ({reason_of(error)})") from error
-    files = [_remote_file(system, info, form) for info in infos if info.get("type") != "directory"]
+        problem = f"can't be listed ({reason_of(error)})" + cure_where_denied(
+            error, url, reader_pays
+        )
+        raise InputError(f"scan:{url}", problem) from error
+    files = [
+        _remote_file(system, info, form, reader_pays)
+        for info in infos
+        if info.get("type") != "directory"
+    ]
     files.sort(key=lambda source: source if isinstance(source, str) else source.path)
     return files, list(left_out("hidden files", list(filter(format_of, hidden))))
 
 
-def _remote_file(system: Any, info: dict[str, Any], form: Format | None) -> FileOrPath:
+def _remote_file(
+    system: Any, info: dict[str, Any], form: Format | None, reader_pays: bool
+) -> FileOrPath:
     name = str(info["name"])
     path = name if is_remote(name) else str(system.unstrip_protocol(name))
     form = form or format_of(path)
-    return CorpusFile(path, form, info.get("size"), version_of(info)) if form else path
+    if form is None:
+        return path
+    return CorpusFile(path, form, info.get("size"), version_of(info), reader_pays=reader_pays)
 
 
-def _listed(path: str, stated_form: Format | None) -> list[FileOrPath]:
+def _listed(path: str, stated_form: Format | None, reader_pays: bool) -> list[FileOrPath]:
     """Return the files of a list; sizes of files on disk only, as a request each is too slow."""
-    names = _read_list(path)
+    names = _read_list(path, reader_pays)
     root = _root(path, names)
     paths = [name if _is_absolute(name) else root + name for name in names]
     if len(set(paths)) < len(paths):
@@ -312,7 +336,10 @@ def _listed(path: str, stated_form: Format | None) -> list[FileOrPath]:
         form = stated_form or format_of(web_path(name))
         if form is None:
             raise InputError(f"{web_path(path)}: {web_path(name)}", f"no known format; {CURE}")
-        file = listed_file(name, form) if is_remote(name) else local_file(name, form)
+        if is_remote(name):
+            file: CorpusFile | None = listed_file(name, form, reader_pays)
+        else:
+            file = local_file(name, form)
         if file is None:
             raise InputError(path, f"it lists {name}, where no file is")
         files.append(file)
@@ -323,8 +350,8 @@ def _is_absolute(name: str) -> bool:
     return is_remote(name) or Path(name).is_absolute()
 
 
-def _read_list(path: str) -> list[str]:
-    file, skipped = listed_file(path, "text"), Counter[str]()
+def _read_list(path: str, reader_pays: bool) -> list[str]:
+    file, skipped = listed_file(path, "text", reader_pays), Counter[str]()
     path = file.path
     content = b"".join(chunk for chunk, _ in read_chunks(file, skipped))
     if skipped:

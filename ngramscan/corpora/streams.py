@@ -22,6 +22,7 @@ from isal import igzip
 
 from ngramscan.corpora.base import CHANGED, CorpusFile
 from ngramscan.errors import CorpusError, reason_of
+from ngramscan.messages import Text
 from ngramscan.reading.compressions import CORRUPT, GZIP, HEAD_BYTES, compression_of, packed_suffix
 from ngramscan.reading.streams import (
     Chunks,
@@ -30,7 +31,9 @@ from ngramscan.reading.streams import (
     read_raw,
     unpacked,
 )
-from ngramscan.remote.stores import is_http, is_remote, open_store, version_of
+from ngramscan.remote.requester_pays import cure_of_refusal, is_on_s3
+from ngramscan.remote.stores import CREDENTIALS_CURE, is_http, is_remote, open_store, version_of
+from ngramscan.remote.stores import problem_of as store_problem_of
 
 T = TypeVar("T")
 
@@ -86,13 +89,13 @@ def open_file(file: CorpusFile, streaming: bool = True) -> Iterator[BinaryIO]:
 @contextmanager
 def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
     """Open a file of another protocol, and check at the end that it is still the same."""
-    store, inside = open_store(file.location)
-    with _translated(file.path):
+    store, inside = open_store(file.location, reader_pays=file.reader_pays)
+    with _translated(file):
         version = version_of(store.info(inside))
         remote = store.open(inside, "rb")
-    with closing(_TranslatedFile(file.path, remote)) as opened:
+    with closing(_TranslatedFile(file, remote)) as opened:
         yield cast("BinaryIO", opened)
-    with _translated(file.path):
+    with _translated(file):
         store.invalidate_cache()
         is_other = version_of(store.info(inside)) != version
     if is_other:
@@ -100,24 +103,35 @@ def _open_on_store(file: CorpusFile) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def _translated(path: str) -> Iterator[None]:
+def _translated(file: CorpusFile) -> Iterator[None]:
     """Translate the exceptions of a call into fsspec, which can be of any library below it."""
     try:
         yield
     except Exception as error:
-        raise CorpusError(path, f"can't be read ({reason_of(error)})") from error
+        cure = cure_where_denied(error, file.location, file.reader_pays)
+        raise CorpusError(file.path, f"can't be read ({reason_of(error)})" + cure) from error
+
+
+def cure_where_denied(error: Exception, url: str, reader_pays: bool) -> Text:
+    """Return what to do where S3 denies access, as the end of a message; empty for others."""
+    if not is_on_s3(url):
+        return ""
+    kind = store_problem_of(error).kind
+    if kind == "credentials":
+        return f"; {CREDENTIALS_CURE}"
+    return "; " + cure_of_refusal(reader_pays) if kind == "denied" else ""
 
 
 class _TranslatedFile:
     """A file of fsspec whose own errors are translated."""
 
-    def __init__(self, path: str, remote: BinaryIO) -> None:
-        self._path = path
+    def __init__(self, file: CorpusFile, remote: BinaryIO) -> None:
+        self._file = file
         self._remote = remote
 
     def __getattr__(self, name: str) -> Any:
         attribute = getattr(self._remote, name)
-        return _translated(self._path)(attribute) if callable(attribute) else attribute
+        return _translated(self._file)(attribute) if callable(attribute) else attribute
 
 
 def read_chunks(file: CorpusFile, skipped: Counter[str]) -> Chunks:

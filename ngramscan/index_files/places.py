@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 from ngramscan.errors import InputError, RemoteUnavailable, as_input_error, reason_of
 from ngramscan.remote.retries import Retries, RetryPolicy
-from ngramscan.remote.stores import is_remote, open_store, problem_of
+from ngramscan.remote.stores import CREDENTIALS_CURE, is_remote, open_store, problem_of
 
 T = TypeVar("T")
 
@@ -33,7 +33,6 @@ _RIGHTS = (
     "the credentials must allow listing, reading, writing and deleting there, and a requester-pays "
     "bucket needs FSSPEC_S3_REQUESTER_PAYS=true"
 )
-_KEYS = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
 
 
 def join(place: str, name: str) -> str:
@@ -171,7 +170,7 @@ def _translated(url: str) -> Iterator[None]:
             problem = f"the store failed ({reason}); later, the same command resumes"
             raise RemoteUnavailable(f"{url}: {problem}") from error
         problem = {
-            "credentials": f"no credentials ({reason}); {_KEYS}",
+            "credentials": f"no credentials ({reason}); {CREDENTIALS_CURE}",
             "denied": f"access is denied ({reason}); {_RIGHTS}",
             "missing": f"can't be written ({reason}); the bucket must be there",
         }.get(kind, f"can't be written ({reason})")

@@ -226,6 +226,8 @@ class Cost:
     requests: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    dollars: float = 0.0
+    """The charge of S3 for the requests and bytes; 0 for an index elsewhere."""
 
     def __add__(self, other: Cost) -> Cost:
         """Return the cost of both, one after the other."""
@@ -234,6 +236,7 @@ class Cost:
             self.requests + other.requests,
             self.bytes + other.bytes,
             self.seconds + other.seconds,
+            self.dollars + other.dollars,
         )
 
     @property

@@ -37,6 +37,10 @@ _BUCKETS: dict[str, Access] = {
 }
 """The folders of the published indexes."""
 _REQUESTER_PAYS, _FREE = _BUCKETS
+REQUESTER_PAYS_BUCKETS = frozenset(
+    folder.split("/")[2] for folder, access in _BUCKETS.items() if access == "requester pays"
+)
+"""Public buckets of S3 with indexes whose readers pay for requests and bytes."""
 _GIB, _TIB = 1 << 30, 1 << 40
 
 

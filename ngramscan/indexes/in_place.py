@@ -37,6 +37,7 @@ from ngramscan.journal import Journal
 from ngramscan.messages import counted
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.ranges import LATENCY_S, Ranges
+from ngramscan.remote.requester_pays import dollars_for, is_on_s3
 from ngramscan.remote.stores import shown
 from ngramscan.rows import Note
 
@@ -220,6 +221,7 @@ class InPlaceIndex(FindsSpans):
             opened,
             kept_bytes,
             kept_bytes / _BYTES_PER_S + self._replies.opening_requests * LATENCY_S,
+            self._dollars_for(opened, kept_bytes),
         )
         search_cost = self._cost(at_most, round(at_most * _LIKELY), rounds)
         longest = max(map(len, patterns), default=0)
@@ -261,7 +263,12 @@ class InPlaceIndex(FindsSpans):
         concurrency = self._options.concurrency or IN_PLACE_CONCURRENCY
         per_second = min(concurrency / LATENCY_S, self._options.rate or _REQUESTS_PER_S)
         seconds = max(rounds * LATENCY_S, requests / per_second)
-        return Cost(at_most, requests, requests * _BYTES_PER_REQUEST, seconds)
+        size_bytes = requests * _BYTES_PER_REQUEST
+        return Cost(at_most, requests, size_bytes, seconds, self._dollars_for(requests, size_bytes))
+
+    def _dollars_for(self, requests: int, size_bytes: int) -> float:
+        """Return what S3 charges; 0 for files elsewhere."""
+        return dollars_for(requests, size_bytes) if is_on_s3(self.spec) else 0.0
 
 
 def _searched(query: SpanQuery) -> SearchedText:

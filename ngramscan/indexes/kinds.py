@@ -22,6 +22,7 @@ from ngramscan.indexes.catalog import (
     PAPER,
     PUBLIC,
     PUBLISHED,
+    REQUESTER_PAYS_BUCKETS,
     TOKEN_PREFIX,
     byte_indexes,
     find_hosted,
@@ -34,6 +35,7 @@ from ngramscan.indexes.catalog import (
 from ngramscan.indexes.options import MATCH_OPTIONS
 from ngramscan.messages import OptionUse, Text
 from ngramscan.options import CORPUS_NAME
+from ngramscan.remote.requester_pays import refuse_unpaid
 
 if TYPE_CHECKING:
     from ngramscan.indexes.base import Index, Unit
@@ -134,8 +136,13 @@ def _open_scan(spec: str, resources: Resources) -> Sequence[Index]:
         problem = "a password in it would show in rows; put it into the configuration of fsspec"
         shown_spec = SCAN.spec_of(f"{parts.scheme}://{parts.hostname}/…")
         raise InputError(OptionUse("index", shown_spec), problem)
+    refuse_unpaid(location, options.reader_pays, REQUESTER_PAYS_BUCKETS)
     corpus = open_corpus(
-        location, options.read.exclude_sources, options.input_format, options.skip_unknown
+        location,
+        options.read.exclude_sources,
+        options.input_format,
+        options.skip_unknown,
+        options.reader_pays,
     )
     journal = None if corpus.is_stream else resources.journal
     return [ScanIndex(corpus, options, resources.progress, journal)]

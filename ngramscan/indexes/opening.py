@@ -33,6 +33,7 @@ from ngramscan.indexes.specs import IndexSpec, other_meaning, read_specs, spec_o
 from ngramscan.messages import Message, OptionUse, Text, message_of
 from ngramscan.progress import Progress
 from ngramscan.reading.streams import missing, refuse_impossible
+from ngramscan.remote.requester_pays import is_on_s3
 from ngramscan.remote.stores import is_http
 
 
@@ -70,6 +71,7 @@ def open_indexes(
                 _refuse_documents_in_place(full_place, options)
             _add_opened(by_name, spec, place, _open(full_place, resources, follows_rules))
         _refuse_unused(options, by_name.values())
+        _refuse_to_pay_elsewhere(options, by_name.values())
         yield list(by_name.values())
 
 
@@ -187,6 +189,25 @@ def _refuse_unused(options: IndexOptions, indexes: Collection[Index]) -> None:
             all_names = ", ".join(index.name for index in indexes)
             problem = f"only {_prefixes(takers)} it, not {all_names}"
             raise InputError(OptionUse(option), problem)
+
+
+def _refuse_to_pay_elsewhere(options: IndexOptions, indexes: Collection[Index]) -> None:
+    """Raise an InputError where the user would pay for reading from S3, but nothing is there."""
+    # In the environment it is meant for all commands.
+    if not options.requester_pays or "NGRAMSCAN_REQUESTER_PAYS" in os.environ:
+        return
+    if not any(is_on_s3(index.spec) or _is_list(index.spec) for index in indexes):
+        all_names = ", ".join(index.name for index in indexes)
+        problem = f"only addresses that begin with s3:// take it, not {all_names}"
+        raise InputError(OptionUse("requester_pays"), problem)
+
+
+def _is_list(spec: str) -> bool:
+    """Tell whether a corpus is a list of files, which may be anywhere."""
+    from ngramscan.corpora.files import LISTS  # slow to import
+
+    place = SCAN.place_in(spec)
+    return SCAN.names(spec) and (place.startswith("@") or place.endswith(LISTS))
 
 
 def _prefixes(takers: Sequence[IndexKind]) -> str:

@@ -85,6 +85,9 @@ class ReadingOptions(LineOptions):
         Maximum length of a line of JSON, in MB; a longer one is an error.
     scheduler : str, optional
         Read on a running Dask cluster at this address: tcp://HOST:PORT.
+    requester_pays : bool
+        Pay for what is read from s3:// where the bucket's owner wants that: S3 charges the account
+        of your credentials about $0.40 per million requests, and $0.09 per GB to the internet.
     """
 
     text_field: Annotated[str, Option(metavar="NAME", is_rare=True, is_by_corpus=True)] = "text"
@@ -97,6 +100,7 @@ class ReadingOptions(LineOptions):
     skip_unknown: RareFlag = False
     max_line: Annotated[int, Option(metavar="MB", least=1, is_rare=True)] = MAX_LINE
     scheduler: Annotated[str | None, Option(metavar="ADDRESS", is_rare=True)] = None
+    requester_pays: Annotated[bool, Option(heading=SERVICE, is_rare=True)] = False
     by_corpus: Mapping[str, ValuesByCorpus] = field(
         default_factory=dict, hash=False, metadata={"is_option": False}
     )
@@ -148,6 +152,13 @@ class ReadingOptions(LineOptions):
         if globs:
             values_by_option["exclude_source"] = ValuesByCorpus(globs)
         return values_by_option
+
+    @property
+    def reader_pays(self) -> bool:
+        """Tell whether the user pays for reading from S3: by the option, or as fsspec is set."""
+        from ngramscan.remote.requester_pays import is_configured  # slow to import
+
+        return self.requester_pays or is_configured()
 
     @property
     def read(self) -> ReadOptions:

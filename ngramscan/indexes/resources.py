@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 from ngramscan.errors import InputError
 from ngramscan.indexes.base import IN_PLACE_CONCURRENCY, Index, IndexSize
-from ngramscan.indexes.catalog import INFINI_GRAM_MINI, IndexRow, service_of
+from ngramscan.indexes.catalog import (
+    INFINI_GRAM_MINI,
+    REQUESTER_PAYS_BUCKETS,
+    IndexRow,
+    service_of,
+)
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal, default_path
 from ngramscan.progress import Progress
@@ -38,6 +43,8 @@ class Resources:
             timeout_s=options.timeout_s,
             cache_bytes=options.memory_bytes,
             cache_dir=Path(options.index_cache) if options.index_cache else None,
+            requester_pays=options.reader_pays,
+            paying_buckets=REQUESTER_PAYS_BUCKETS,
         )
         return self._stack.enter_context(Ranges(limits, self.progress))
 

@@ -29,6 +29,10 @@ class PlanRow:
     """HH:MM:SS: at the requests per second of `--rate`, by default 4 for infini-gram-mini and for
     other hosts, 1 for infini-gram, and 30 ms per request in place; None: not known, for corpora
     that are read and local indexes."""
+    dollars: float | None
+    """The charge of Amazon S3 for the requests and bytes, at prices of us-east-1 in 2025 and to the
+    internet: with `--requester-pays` to the reader where the bucket's owner wants that, otherwise
+    to the owner; None: not an index in place on S3."""
 
 
 def make_plan(
@@ -54,4 +58,5 @@ def make_row(index: Index, patterns: int, lookups: int, windows: int, cost: Cost
         requests=cost.requests,
         bytes=cost.bytes,
         duration=cost.duration if cost.requests else None,
+        dollars=float(f"{cost.dollars:.3g}") if cost.dollars else None,
     )

@@ -29,6 +29,8 @@ from ngramscan.prevalence.sources import SourcesOptions, refuse_without_metadata
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions
 
+_CENT = 0.01
+"""In dollars."""
 _MORE_PER_WINDOW = 14
 """Questions, at most, about the ends of spans for a window that occurs."""
 _TRACED = (
@@ -238,6 +240,17 @@ def describe_rule_plan(indexes: Sequence[Index], rule: MatchRule) -> list[str]:
     """Say what requests in place are in the plan of a count by a rule."""
     is_in_place = any(isinstance(index, FindsSpans) for index in indexes)
     return [_BY_RULE_IN_PLACE] if is_in_place and not rule.is_exact else []
+
+
+def describe_charges(plan: Sequence[PlanRow], reader_pays: bool) -> list[str]:
+    """Say what S3 charges for a plan, and whom."""
+    dollars = sum(row.dollars or 0.0 for row in plan)
+    if not dollars:
+        return []
+    amount = f"about ${dollars:,.2f}" if dollars >= _CENT else "less than a cent"
+    to_reader = "your account where the bucket's owner has the reader pay"
+    payer = to_reader if reader_pays else "the bucket's owner"
+    return [f"S3 charges {amount} for this, to {payer}"]
 
 
 def describe_trace_plan(indexes: Sequence[Index]) -> Iterator[str]:

@@ -11,7 +11,7 @@ import email.utils
 import posixpath
 import re
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -23,6 +23,8 @@ import fsspec
 from yarl import URL
 
 from ngramscan.errors import IndexChangedError, InputError, NgramscanError, RemoteRefused, reason_of
+from ngramscan.messages import OptionUse, Text
+from ngramscan.remote import requester_pays as paying
 from ngramscan.remote.exchange import (
     NoConnectionError,
     RateLimitedError,
@@ -30,7 +32,15 @@ from ngramscan.remote.exchange import (
     retry_after_s,
 )
 from ngramscan.remote.range_connections import Connections, OddAnswerError
-from ngramscan.remote.stores import encoded, is_http, open_store, problem_of, shown, version_of
+from ngramscan.remote.stores import (
+    CREDENTIALS_CURE,
+    encoded,
+    is_http,
+    open_store,
+    problem_of,
+    shown,
+    version_of,
+)
 from ngramscan.remote.transport import proxy_for
 
 HEAD_BYTES = 4096
@@ -69,6 +79,8 @@ class RemoteFile:
     """The URL that opened it; may hold a login."""
     address: str = field(default="", repr=False)
     """Where its bytes are read, after redirects; may hold a signature."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Headers of all requests at the address: those that its signature covers."""
     asked_at: float = field(default_factory=time.monotonic)
     """When the address was asked for."""
     is_recent: bool = False
@@ -98,10 +110,28 @@ class Source:
 
     A signed URL of S3 is read as fast as any other over HTTP, and the server itself checks that the
     file is the same. It is asked anonymously at first: a public bucket needs no
-    credentials. Files of other protocols are read in threads.
+    credentials. One who pays for reading signs every request. Files of other protocols are read in
+    threads.
+
+    Parameters
+    ----------
+    concurrency : int
+        Most connections at a time.
+    requester_pays : bool
+        The user pays for reading from S3 where a bucket's owner wants that.
+    paying_buckets : frozenset of str
+        Buckets of S3 that get no request unless the user pays.
     """
 
-    def __init__(self, concurrency: int) -> None:
+    def __init__(
+        self,
+        concurrency: int,
+        *,
+        requester_pays: bool = False,
+        paying_buckets: frozenset[str] = frozenset(),
+    ) -> None:
+        self._pays = requester_pays or paying.is_configured()
+        self._paying_buckets = paying_buckets
         self._threads = ThreadPoolExecutor(concurrency)
         self._proxy = cache(proxy_for)  # aiohttp would look in a thread each time
         self._needs_login: set[str] = set()
@@ -121,17 +151,19 @@ class Source:
         Where the server can't send parts of it, this is an error too if it `needs_parts`.
         """
         if is_http(url):
-            return await self._open_http(url, needs_parts)
+            return await self._open_http(url, shown(url), {}, needs_parts)
+        paying.refuse_unpaid(url, self._pays, self._paying_buckets)
         if not url.startswith("s3://"):
-            return await self._in_thread(url, _open)
+            return await self._in_thread(url, _open, reader_pays=self._pays)
         file = await self._with_login(url, self._open_signed)
-        file.url, file.origin = shown(url), url
+        file.origin = url
         return file
 
     async def fetch(self, file: RemoteFile, start: int, stop: int) -> bytes:
         """Return exactly these bytes of the file that was opened."""
         if not file.origin.startswith(("http://", "https://", "s3://")):
-            return await self._in_thread(file.origin, _fetch, file=file, start=start, stop=stop)
+            part = {"file": file, "start": start, "stop": stop, "reader_pays": self._pays}
+            return await self._in_thread(file.origin, _fetch, **part)
         if file.address.startswith("s3://"):  # its signature has expired
             try:
                 again = await self._with_login(file.origin, self._open_signed)
@@ -139,14 +171,16 @@ class Source:
                 raise changed(file) from None
             if again.etag != file.etag:
                 raise changed(file)
-            file.address = again.address
+            file.address, file.headers = again.address, again.headers
         address = URL(file.address, encoded=True)
         is_odd = not file.etag.startswith('"') or address.user
         if is_odd or self._careful or self._proxy(address.scheme, address.host, address.port):
             self._careful = max(0, self._careful - 1)
             return await self._fetch_carefully(file, start, stop)
         try:
-            got = await self._connections.get(address, file.etag, start, stop, file.size)
+            got = await self._connections.get(
+                address, file.headers, file.etag, start, stop, file.size
+            )
         except OddAnswerError as error:  # aiohttp finds out what the matter is
             self._odd_in_a_row += 1
             self._careful += self._odd_in_a_row
@@ -156,28 +190,31 @@ class Source:
 
     async def entries(self, url: str) -> list[str] | None:
         """Return the names of files and folders there, these with a slash; None: not listed."""
+        paying.refuse_unpaid(url, self._pays, self._paying_buckets)
         try:
             if url.startswith("s3://"):
                 return await self._with_login(url, partial(self._in_thread, action=_entries))
-            return await self._in_thread(url, _entries)
+            return await self._in_thread(url, _entries, reader_pays=self._pays)
         except RemoteRefused:  # files may be public where a listing is not
             return None
 
     # Over HTTP
 
-    async def _open_http(self, url: str, needs_parts: bool = True) -> RemoteFile:
-        name = shown(url)
+    async def _open_http(
+        self, url: str, name: str, headers: Mapping[str, str], needs_parts: bool = True
+    ) -> RemoteFile:
+        """Return the file at a URL, which messages call `name`; the headers are sent with all."""
         url = encoded(url)
-        async with self._get(url, name, 0, HEAD_BYTES, {}) as response:
+        async with self._get(url, name, 0, HEAD_BYTES, headers) as response:
             # Where it wasn't redirected, aiohttp returns the address without the login.
             address = str(response.url) if response.history else url
-            file = RemoteFile(name, 0, validator(response), b"", url, address)
+            file = RemoteFile(name, 0, validator(response), b"", url, address, headers)
             file.is_recent, file.filename = _is_recent(response), _filename(response)
             if response.status == 200 and not needs_parts and not _says_page(response):
                 file.size, file.has_parts = response.content_length or 0, False
                 file.head = await response.content.read(HEAD_BYTES)
             elif response.status != 416 or response.headers.get("Content-Range") != "bytes */0":
-                file.size, file.head = await _read_part(response, name, 0, HEAD_BYTES)
+                file.size, file.head = await self._read_part(response, name, 0, HEAD_BYTES)
             if _PAGE.match(file.head) and not _names_page(name):
                 raise _no_file(response, name)
             return file
@@ -202,15 +239,15 @@ class Source:
             response = await self._session.get(**self._address(encoded(url)), headers=headers)
         try:
             if response.status not in {200, 206, 412} or (_says_page(response) and not is_page):
-                raise await _refusal(response, shown(url))
+                raise await self._refusal(response, shown(url))
         except BaseException:
             response.close()
             raise
         return response
 
     async def _fetch_carefully(self, file: RemoteFile, start: int, stop: int) -> bytes:
-        unchanged = _unless_changed(file.etag)
-        async with self._get(file.address, file.url, start, stop, unchanged) as response:
+        headers = {**file.headers, **_unless_changed(file.etag)}
+        async with self._get(file.address, file.url, start, stop, headers) as response:
             status = response.status
             is_old = time.monotonic() - file.asked_at > _ADDRESS_AGE_S
             if status in {401, 403, 404, 410} and is_old and file.address != file.origin:
@@ -218,7 +255,7 @@ class Source:
                 raise TransientError(f"HTTP {status}")
             if status in {404, 410, 412} or (status == 206 and validator(response) != file.etag):
                 raise changed(file)
-            size, content = await _read_part(response, file.url, start, stop)
+            size, content = await self._read_part(response, file.url, start, stop)
             if size != file.size and not file.etag:
                 raise changed(file)
             if size != file.size:
@@ -229,20 +266,82 @@ class Source:
 
     @asynccontextmanager
     async def _get(
-        self, url: str, name: str, start: int, stop: int, headers: dict[str, str]
+        self, url: str, name: str, start: int, stop: int, headers: Mapping[str, str]
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        headers["Range"] = f"bytes={start}-{stop - 1}"
+        headers_with_range = {**headers, "Range": f"bytes={start}-{stop - 1}"}
         with translated(name):
-            async with self._session.get(**self._address(url), headers=headers) as response:
+            async with self._session.get(
+                **self._address(url), headers=headers_with_range
+            ) as response:
                 yield response
+
+    async def _read_part(
+        self, response: aiohttp.ClientResponse, name: str, start: int, stop: int
+    ) -> tuple[int, bytes]:
+        """Return the stated size of the whole file, and just the bytes asked for, or raise."""
+        if response.status != 206:
+            raise await self._refusal(response, name)
+        if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+            raise RemoteRefused(f"{name}: the server sends parts of files compressed")
+        stated = response.headers.get("Content-Range", "")
+        match = _CONTENT_RANGE.fullmatch(stated)
+        first, last, size = map(int, match.groups()) if match else (-1, -1, -1)
+        if first != start or last != min(stop, size) - 1:
+            sent = stated[:80] or "others"
+            raise TransientError(f"bytes {start}-{stop - 1} asked for, {sent} sent")
+        body, expected = b"", last + 1 - first
+        while len(body) <= expected and (
+            more := await response.content.read(expected + 1 - len(body))
+        ):
+            body += more
+        if len(body) != expected:
+            raise TransientError(f"a body of {len(body):,} bytes in place of {expected:,}")
+        return size, body
+
+    async def _refusal(self, response: aiohttp.ClientResponse, name: str) -> Exception:
+        """Return the error that an answer stands for which has no bytes of the file."""
+        status = response.status
+        if status in {404, 410} or _says_page(response):
+            return _no_file(response, name)
+        if status in {429, 503}:
+            return RateLimitedError(f"HTTP {status}", retry_after_s(response.headers))
+        if status >= 500 or status == 408:
+            return TransientError(f"HTTP {status}", retry_after_s(response.headers))
+        if status in {400, 401, 403}:
+            error_text = await response.content.read(_ERROR_BYTES)
+            return RemoteRefused(f"{name}: " + self._denial(response, name, error_text))
+        return RemoteRefused(f"{name}: {_final_problem(response)}")
+
+    def _denial(self, response: aiohttp.ClientResponse, name: str, error_text: bytes) -> Text:
+        """Return why access is denied, and what may help."""
+        code = _CODE.search(error_text)
+        if code and code[1].decode() in _CREDENTIALS_REFUSED:
+            problem = f"HTTP {response.status}, S3 refuses the credentials ({code[1].decode()})"
+            return f"{problem}; {CREDENTIALS_CURE}"
+        if response.status == 403 and name.startswith("s3://"):
+            return "HTTP 403, access denied; " + paying.cure_of_refusal(self._pays)
+        cure = "use s3://… with " + OptionUse("requester_pays")
+        if _PAYS in error_text.lower():
+            problem = "the bucket's owner has the reader pay"
+            return f"HTTP {response.status}: {problem}, {paying.CHARGES}; " + cure
+        problem = _final_problem(response)
+        if response.status == 403 and "x-amz-request-id" in response.headers:
+            return f"{problem} If the bucket's owner has the reader pay, " + cure
+        return problem
 
     # Through fsspec
 
     async def _open_signed(self, url: str, **login: bool) -> RemoteFile:
-        return await self._open_http(await self._in_thread(url, _sign, **login))
+        address, headers = await self._in_thread(url, _sign, **login)
+        return await self._open_http(address, shown(url), headers)
 
     async def _with_login(self, url: str, action: Callable[..., Awaitable[T]]) -> T:
-        """Do something anonymously, and if that is refused, with the user's credentials."""
+        """Do something anonymously, and if that is refused, with the user's credentials.
+
+        One who pays uses them at once: no request without them is answered where readers pay.
+        """
+        if self._pays:
+            return await action(url, reader_pays=True)
         if _bucket(url) in self._needs_login or _LOGIN & fsspec.config.conf.get("s3", {}).keys():
             return await action(url)
         try:
@@ -268,6 +367,9 @@ class Source:
             raise
         except Exception as error:
             found = problem_of(error)
+            if found.kind == "credentials" and self._pays:
+                problem = "who pays must sign, and there are no credentials"
+                raise RemoteRefused(f"{shown(url)}: {problem}; {CREDENTIALS_CURE}") from error
             if found.is_final:
                 raise RemoteRefused(f"{shown(url)}: can't be read ({found.reason})") from error
             kind = NoConnectionError if found.kind == "no connection" else TransientError
@@ -383,53 +485,25 @@ def _no_file(response: aiohttp.ClientResponse, name: str) -> NoFileError:
     return NoFileError(f"{name}: HTTP {response.status}, {reason}")
 
 
-async def _read_part(
-    response: aiohttp.ClientResponse, name: str, start: int, stop: int
-) -> tuple[int, bytes]:
-    """Return the stated size of the whole file, and just the bytes asked for, or else raise."""
-    if response.status != 206:
-        raise await _refusal(response, name)
-    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise RemoteRefused(f"{name}: the server sends parts of files compressed")
-    stated = response.headers.get("Content-Range", "")
-    match = _CONTENT_RANGE.fullmatch(stated)
-    first, last, size = map(int, match.groups()) if match else (-1, -1, -1)
-    if first != start or last != min(stop, size) - 1:
-        raise TransientError(f"bytes {start}-{stop - 1} asked for, {stated[:80] or 'others'} sent")
-    body, expected = b"", last + 1 - first
-    while len(body) <= expected and (more := await response.content.read(expected + 1 - len(body))):
-        body += more
-    if len(body) != expected:
-        raise TransientError(f"a body of {len(body):,} bytes in place of {expected:,}")
-    return size, body
-
-
-async def _refusal(response: aiohttp.ClientResponse, name: str) -> Exception:
-    """Return the error that an answer stands for which has no bytes of the file."""
-    status = response.status
-    if status in {404, 410} or _says_page(response):
-        return _no_file(response, name)
-    if status in {429, 503}:
-        return RateLimitedError(f"HTTP {status}", retry_after_s(response.headers))
-    if status >= 500 or status == 408:
-        return TransientError(f"HTTP {status}", retry_after_s(response.headers))
-    return RemoteRefused(f"{name}: {await _final_problem(response)}")
-
-
-async def _final_problem(response: aiohttp.ClientResponse) -> str:
+def _final_problem(response: aiohttp.ClientResponse) -> str:
     """Return what an answer says that no other attempt would change."""
     status = response.status
     if status == 200:
         return "the server can't send a part of a file; download the file, or ask its owner"
     if status == 301 and (region := response.headers.get("x-amz-bucket-region")):
         return f"the bucket is in the region {region}; set AWS_DEFAULT_REGION={region}"
-    if status in {401, 403} and _PAYS in (await response.content.read(_ERROR_BYTES)).lower():
-        cure = "use s3://… with credentials, and FSSPEC_S3_REQUESTER_PAYS=true"
-        return f"HTTP {status}: its owner has the requester pay; {cure}"
     return f"HTTP {status}{_WORDS.get(status, '')}"
 
 
 _PAYS = b"requester pays"
+_CODE = re.compile(rb"<Code>(\w{1,60})</Code>")
+_CREDENTIALS_REFUSED = {
+    "ExpiredToken",
+    "InvalidAccessKeyId",
+    "InvalidToken",
+    "SignatureDoesNotMatch",
+}
+"""Codes of errors by which S3 refuses credentials, whatever they ask for."""
 _PROXY_LOGIN = "it needs a login: HTTPS_PROXY=http://NAME:PASSWORD@HOST:PORT"
 _WORDS = {
     401: ", access denied; it needs a login: https://NAME:PASSWORD@HOST/…",
@@ -451,12 +525,16 @@ def _store(url: str, **options: Any) -> tuple[Any, str]:
     return open_store(url, use_listings_cache=False, **options)
 
 
-def _sign(url: str, **login: bool) -> str:
-    """Return the address of a file on S3 for HTTP; of a public one it has no signature."""
+def _sign(url: str, **login: bool) -> tuple[str, Mapping[str, str]]:
+    """Return the address of a file on S3 for HTTP, and the headers that its signature covers.
+
+    The address of a public file has no signature.
+    """
     # New buckets take no older signature; each bucket is asked in its own region.
     signed = {**fsspec.config.conf.get("s3", {}).get("config_kwargs", {}), **_SIGNATURE}
     store, path = _store(url, config_kwargs=signed, cache_regions=True, **login)
-    return str(store.sign(path, expiration=_SIGNED_FOR_S, **store.req_kw))
+    address = str(store.sign(path, expiration=_SIGNED_FOR_S, **store.req_kw))
+    return address, paying.PAYER_HEADERS if store.req_kw else {}
 
 
 def _entries(url: str, **login: bool) -> list[str]:
@@ -472,8 +550,8 @@ def _entries(url: str, **login: bool) -> list[str]:
     ]
 
 
-def _open(url: str) -> RemoteFile:
-    store, path = _store(url)
+def _open(url: str, reader_pays: bool) -> RemoteFile:
+    store, path = _store(url, reader_pays=reader_pays)
     try:
         info = store.info(path)
         is_file = info["type"] == "file"
@@ -485,8 +563,8 @@ def _open(url: str) -> RemoteFile:
     return RemoteFile(shown(url), info["size"], version_of(info), head, url, url)
 
 
-def _fetch(url: str, file: RemoteFile, start: int, stop: int) -> bytes:
-    store, path = _store(url)
+def _fetch(url: str, file: RemoteFile, start: int, stop: int, reader_pays: bool) -> bytes:
+    store, path = _store(url, reader_pays=reader_pays)
     try:
         content = bytes(store.cat_file(path, start, stop))
         info = store.info(path)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
+from collections.abc import Mapping
 from contextlib import suppress
 
 from yarl import URL
@@ -38,15 +39,18 @@ class Connections:
         self._idle: dict[tuple[str, str, int], list[Streams]] = {}
         self._tls: ssl.SSLContext | None = None
 
-    async def get(self, url: URL, etag: str, start: int, stop: int, size: int) -> bytes:
+    async def get(
+        self, url: URL, headers: Mapping[str, str], etag: str, start: int, stop: int, size: int
+    ) -> bytes:
         """Return these bytes of a file that has this strong ETag and size."""
         place = url.scheme, url.host or "", url.port or 0
         idle = self._idle.setdefault(place, [])
         request = (
             f"GET {url.raw_path_qs} HTTP/1.1\r\nHost: {url.host_port_subcomponent}\r\n"
             f"Range: bytes={start}-{stop - 1}\r\nIf-Match: {etag}\r\n"
-            "Accept-Encoding: identity\r\nUser-Agent: ngramscan\r\n\r\n"
+            "Accept-Encoding: identity\r\nUser-Agent: ngramscan\r\n"
         )
+        request += "".join(f"{name}: {value}\r\n" for name, value in headers.items()) + "\r\n"
         expected = {
             b"content-range": b"bytes %d-%d/%d" % (start, stop - 1, size),
             b"content-length": b"%d" % (stop - start),

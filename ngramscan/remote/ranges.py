@@ -74,6 +74,10 @@ class RangeOptions:
     """Memory for what was read."""
     cache_dir: Path | None = None
     """Folder for what was read, up to four times as much; None: it is not kept after the run."""
+    requester_pays: bool = False
+    """The user pays for reading from buckets of S3 whose owners want that."""
+    paying_buckets: frozenset[str] = frozenset()
+    """Buckets of S3 whose readers pay: they get no request from a user who doesn't."""
 
 
 class Ranges:
@@ -118,7 +122,12 @@ class Ranges:
         self._source = self.run(self._make_source())
 
     async def _make_source(self) -> Source:
-        return Source(_most_at_once(self._options.concurrency))
+        options = self._options
+        return Source(
+            _most_at_once(options.concurrency),
+            requester_pays=options.requester_pays,
+            paying_buckets=options.paying_buckets,
+        )
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine and return its result; Ctrl-C cancels it."""

@@ -8,7 +8,10 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlsplit
 
 from ngramscan.errors import InputError, reason_of
+from ngramscan.remote import requester_pays
 
+CREDENTIALS_CURE = "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or run: aws configure"
+"""Stands in messages where S3 gets no credentials, or wrong ones."""
 _IN_URLS = "!#$%&'()*+,/:;=?@[]~"
 _VERSION_KEYS = (
     "ETag",  # S3, HTTP
@@ -88,11 +91,21 @@ def version_of(info: Mapping[str, Any]) -> str:
     return str(next((info[key] for key in _VERSION_KEYS if info.get(key)), ""))
 
 
-def open_store(url: str, **options: Any) -> tuple[Any, str]:
+def open_store(url: str, *, reader_pays: bool = False, **options: Any) -> tuple[Any, str]:
     """Return the fsspec file system of a URL, and the path there.
 
     An InputError says which library it needs. A password in the URL is refused, since it would be
     shown.
+
+    Parameters
+    ----------
+    url : str
+        A URL of any protocol of fsspec, or a chain of them.
+    reader_pays : bool
+        The user pays for reading from S3 where a bucket's owner wants that; the configuration of
+        fsspec may say so, too.
+    options : object
+        Options of the file system.
     """
     import fsspec
 
@@ -100,6 +113,8 @@ def open_store(url: str, **options: Any) -> tuple[Any, str]:
     if parts.password is not None:
         problem = "a password in it would be shown; put it into the configuration of fsspec"
         raise InputError(f"{parts.scheme}://{parts.hostname}/…", problem)
+    pays = reader_pays or requester_pays.is_configured()
+    options.update(requester_pays.store_options(url, pays))
     try:
         store, path = fsspec.core.url_to_fs(url, **options)
     except ImportError as error:

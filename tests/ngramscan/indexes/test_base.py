@@ -83,6 +83,11 @@ def test_requests_at_a_rate_take_their_time() -> None:
     assert requests_at(4.0, 10) == Cost(requests_at_most=10, requests=10, bytes=0, seconds=2.5)
 
 
+def test_costs_are_added_field_by_field() -> None:
+    sum_of_costs = Cost(1, 2, 3, 4.0, 5.0) + Cost(10, 20, 30, 40.0, 50.0)
+    assert sum_of_costs == Cost(11, 22, 33, 44.0, 55.0)
+
+
 def test_occurrences_are_the_sum_of_those_of_the_shards() -> None:
     found = Occurrences("é", (Segment(0, 5, 9), Segment(2, 0, 1)))
     assert [segment.occurrences for segment in found.segments] == [4, 1]

@@ -39,8 +39,8 @@ CONTENT = random.Random(7).randbytes(200_000)
 KINDS = ("500", "cut", "wrong_range", "wrong_bytes", "wrong_total", "drop", "503", "429", "chunked")
 REFUSED = {
     "403": "HTTP 403, access denied; is it public, is its name right, or has a signed URL expired?",
-    "pays": "HTTP 403: its owner has the requester pay; use s3://… with credentials, "
-    "and FSSPEC_S3_REQUESTER_PAYS=true",
+    "pays": "HTTP 403: the bucket's owner has the reader pay, about $0.40 per million requests "
+    "and $0.09 per GB to the internet; use s3://… with --requester-pays",
     "html": "an HTML page, not a file; check the address, and whether it needs a login",
     "no_ranges": "the server can't send a part of a file; download the file, or ask its owner",
     "gzip": "the server sends parts of files compressed",

@@ -324,7 +324,7 @@ def test_a_served_index_reads_and_shows_bytes_as_the_original_does(folder: Path)
     shown = {**find, "query_type": "get_doc_by_rank", "s": 0, "rank": low, "query_ids": []}
     (answer,) = ask_all({"v4_made_bytes": index}, [shown])
     assert answer["spans"][0][0].startswith("line one\\x0d\nline two\\x0d\n\ttabbed")
-    index.folder.place.rename(folder)
+    Path(index.folder.place).rename(folder)
 
 
 # The original
