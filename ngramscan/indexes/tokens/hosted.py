@@ -44,6 +44,7 @@ from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     SPACE_MARK,
+    CountsTokens,
     Form,
     MarkedWindow,
     MatchesTokens,
@@ -85,7 +86,7 @@ _MERGED = Note(
 T = TypeVar("T")
 
 
-class HostedTokenIndex(MatchesTokens):
+class HostedTokenIndex(CountsTokens, MatchesTokens):
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
     unit: Unit = "tokens"
@@ -265,6 +266,18 @@ class HostedTokenIndex(MatchesTokens):
         """Return the occurrences of matches, which came with them."""
         return self._matcher.count_ngrams(ngrams)
 
+    def count_tokens(self, ids: Sequence[int]) -> dict[int, int | NgramscanError]:
+        """Ask for the occurrences of some tokens, one by one."""
+        return dict(self._client.answers(self.spec, ids, self._count_token, _failed_token))
+
+    def _count_token(self, token: int) -> Questions[tuple[int, int | NgramscanError]]:
+        def read(reply: Reply) -> int:
+            check_ids(reply, [token])
+            return read_total(reply)
+
+        count, _, _ = yield from self._ask(read, query_type="count", query_ids=[token])
+        return token, count
+
     # Documents
 
     def _form_at(self, place: Place) -> Questions[Form]:
@@ -353,6 +366,10 @@ class HostedTokenIndex(MatchesTokens):
             starts_document=starts_document and low == 0,
             metadata=whole.metadata,
         )
+
+
+def _failed_token(token: int, error: NgramscanError) -> tuple[int, int | NgramscanError]:
+    return token, error
 
 
 def _most(form: Form, seen: TokenDocument, marked: int) -> int:

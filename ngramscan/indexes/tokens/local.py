@@ -17,6 +17,7 @@ from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.findings import is_object
 from ngramscan.index_files.tokens.shard import TokenExcerpt, TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer, check_fit, open_tokenizer
+from ngramscan.index_files.tokens.unigrams import count_tokens
 from ngramscan.indexes.base import (
     Cost,
     IndexSize,
@@ -35,6 +36,7 @@ from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
+    CountsTokens,
     Form,
     MatchesTokens,
     TokenMatches,
@@ -59,7 +61,7 @@ _FEW_QUERIES = 10
 _FULL_WIDTH = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 
 
-class TokenFolderIndex(Locates, MatchesTokens, ReadsMetadata):
+class TokenFolderIndex(CountsTokens, Locates, MatchesTokens, ReadsMetadata):
     """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
 
     Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
@@ -154,6 +156,10 @@ class TokenFolderIndex(Locates, MatchesTokens, ReadsMetadata):
             text: QueryCount(text, number, None, "tokens", now())
             for text, number in zip(ngrams, numbers, strict=True)
         }
+
+    def count_tokens(self, ids: Sequence[int]) -> dict[int, int | NgramscanError]:
+        """Return the occurrences of some tokens, from the files `unigram` if there are any."""
+        return {**count_tokens(self._folder, ids)}
 
     def _make_forms(self, query: str) -> list[tuple[int, ...]]:
         """Return the one or two n-grams of a query, or raise an InputError."""
