@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +38,7 @@ DRAWS_PER_DOCUMENT = 4
 """Occurrences that are drawn, at most, for each document: several may be in the same one."""
 _MOST_PLACED = 1000
 """Up to this many occurrences of a span are all placed in their documents, if the index can."""
+_Item = TypeVar("_Item")
 _SHORTEST_OVERLAP = 20
 """Characters that two shown parts of a document share, at least, to be joined."""
 
@@ -220,8 +222,7 @@ def find_documents(
     def show(places: Mapping[str, Sequence[Place]]) -> None:
         for shown in show_places(located, places, index, SHOWN_CHARACTERS):
             for row in shown.rows:
-                if len(contexts[shown.text]) < n:
-                    contexts[shown.text].setdefault(row.document, row)
+                contexts[shown.text].setdefault(row.document, row)
             failures.extend(
                 QueryFailure(index.name, shown.text, failure.error) for failure in shown.failures
             )
@@ -241,7 +242,21 @@ def find_documents(
         }
     )
     _add_missing(result, index, failures)
-    return {text: [*by_document.values()] for text, by_document in contexts.items()}
+    return {
+        text: _choose([*by_document.values()], n, _stream(index, text, seed))
+        for text, by_document in contexts.items()
+    }
+
+
+def _stream(index: Index, text: str, seed: int) -> np.random.Generator:
+    return stream(seed, draw_name(index.spec), text, "documents")
+
+
+def _choose(items: Sequence[_Item], n: int, random: np.random.Generator) -> list[_Item]:
+    """Return n of some items at random, in their order; all, if there are no more."""
+    if len(items) <= n:
+        return [*items]
+    return [items[number] for number in sorted(random.permutation(len(items))[:n].tolist())]
 
 
 def _draw_from(
@@ -262,10 +277,8 @@ def _draw_documents(
     `documents` has the document of each occurrence.
     """
     _, ordinals = np.unique(documents, return_index=True)
-    if len(ordinals) > n:
-        random = stream(seed, draw_name(index.spec), located.query)
-        ordinals = random.choice(ordinals, n, replace=False)
-    return [place_of(located, ordinal) for ordinal in sorted(ordinals.tolist())]
+    chosen_ordinals = _choose(ordinals.tolist(), n, _stream(index, located.query, seed))
+    return [place_of(located, ordinal) for ordinal in chosen_ordinals]
 
 
 def rank_documents(listed: ListedText, contexts: Occurring) -> list[RankedDocument]:
