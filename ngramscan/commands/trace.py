@@ -275,7 +275,11 @@ def trace(
         [
             *recorded_outputs.notices,
             *([] if no_mask or plain else tables.describe_masks(result)),
-            *(tables.describe_unlisted_spans(result, min_words) if spans else []),
+            *(
+                tables.describe_unlisted_spans(result, listed, listing_options)
+                if listed.listing
+                else []
+            ),
             *tables.describe_trace_forms(result),
         ],
         describe_lost(((text.error, text.index) for text in result.missing), "text"),

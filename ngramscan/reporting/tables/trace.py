@@ -8,13 +8,14 @@ from statistics import fmean
 from rich.console import Console
 from rich.text import Text
 
-from ngramscan.messages import OptionUse, counted
+from ngramscan.messages import OptionUse, counted, joined
 from ngramscan.messages import Text as Message
 from ngramscan.prevalence.marks import cut_where_marked
 from ngramscan.prevalence.span_documents import ListedSpans, RankedDocument, rank_documents
 from ngramscan.prevalence.spans import Span
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
 from ngramscan.prevalence.trace_methods import CONTROL, CurveRow, DifferenceRow
+from ngramscan.prevalence.trace_spans import ListingOptions
 from ngramscan.progress import visible, visible_line
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
 from ngramscan.reporting.tables import parts
@@ -211,9 +212,26 @@ def describe_masks(result: TraceResult) -> Iterator[Message]:
         )
 
 
-def describe_unlisted_spans(result: TraceResult, least: int) -> Iterator[Message]:
-    """Say how many spans of repeated text are not in the file of spans."""
+def describe_unlisted_spans(
+    result: TraceResult, listed_spans: ListedSpans, options: ListingOptions
+) -> Iterator[Message]:
+    """Say how many spans are not listed, because of an option or of repeated text."""
     traced = [each for index in result.sizes for each in result.traced[index]]
+    least = options.least
+    limits = {"max_occurrences": options.max_occurrences, "density": options.density}
+    limiting_options = [
+        OptionUse(name, value) for name, value in limits.items() if value is not None
+    ]
+    if limiting_options:
+        total = sum(len(each.long_spans(least)) for each in traced if each.kind == ALL_KINDS)
+        listed = sum(
+            len(text.spans) for index in result.sizes for text in listed_spans.listing[index]
+        )
+        if listed < total:
+            yield (
+                joined(limiting_options, ", ") + f": {listed:,} of {counted(total, 'span')} listed"
+            )
+        return
     unlisted = sum(
         len(each.long_spans(least)) - len(each.listed(least))
         for each in traced

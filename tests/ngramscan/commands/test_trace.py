@@ -371,7 +371,7 @@ def test_documents_of_a_text_are_shown_and_written(index: tuple[str, ...]) -> No
     for row in documents.to_dict("records"):
         assert row["occurrences"] == counts[row["text"]]
         assert json.loads(row["metadata"])
-        assert row["source"]
+        assert row["source"].startswith("https://example.org/")
         shown = "".join(
             str(row[name]) for name in ("left", "text", "right") if row[name] == row[name]
         )
@@ -400,10 +400,12 @@ def test_more_documents_than_are_shown_are_counted(here: Path) -> None:
 
 @pytest.mark.usefixtures("repeated")
 def test_listed_spans_are_in_the_order_of_their_rank_and_measures_stay() -> None:
-    common = ("trace", "essay.txt", "--plain", "--index", "fm9:built", "-q", "--format", "csv")
+    common = ("trace", "essay.txt", "--plain", "--index", "fm9:built", "--format", "csv")
     alone = invoke(*common)
-    ran = invoke(*common, "--spans", "spans.csv", "--rank", "rarity", "--max-occurrences", "2")
+    limits = ("--max-occurrences", "2", "--density", "0.5")
+    ran = invoke(*common, "--spans", "spans.csv", "--rank", "rarity", *limits)
     assert ran.rows == alone.rows
+    assert "--max-occurrences 2, --density 0.5: 2 of 3 spans listed" in ran.stderr
     rows = pd.read_csv("spans.csv")
     assert [*rows["occurrences"]] == [1, 2]
     assert [*rows["log_probability"]] == sorted(rows["log_probability"])

@@ -15,6 +15,8 @@ from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import Index, Place, Window, WindowFailure
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
+from ngramscan.indexes.tokens.base import is_token_level
+from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.span_documents import (
     SHOWN_CHARACTERS,
     DocumentRow,
@@ -253,8 +255,11 @@ def test_documents_of_tokens_are_those_of_an_enumeration() -> None:
     text = "Return a string that is the name of the file and this function is used to return the"
     with open_indexes([f"tokens:{folder}"], options, Progress()) as (index,):
         rows, spans, result = retrieve([given(text)], [index], n=500)
-        located = {each.query: each for each in index.lookups([span.text for span in spans])}
+        assert is_token_level(index)
+        texts = [span.text for span in spans]
+        located, errors = collect_replies(index.lookups(texts), texts)
     assert not result.missing
+    assert not errors
     by_span: dict[str, set[str]] = {}
     for row in rows:
         by_span.setdefault(row.text, set()).add(row.document)

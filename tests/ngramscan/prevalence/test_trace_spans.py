@@ -142,7 +142,7 @@ def test_all_kinds_of_indexes_list_the_same(tmp_path: Path, opened: Any) -> None
         rows = list_rows(texts, index, rank="rarity", max_occurrences=30, density=0.1)
     words = {word for row in rows for word in re.findall(r"\w+", row.text)}
     total = size or sum(count_in(documents, word) for word in words)
-    options = {"rank": "rarity", "max_occurrences": 30, "density": 0.1}
+    options: dict[str, Any] = {"rank": "rarity", "max_occurrences": 30, "density": 0.1}
     expected = expected_rows(documents, texts, total=total, **options)
     assert [(row.id, row.start, row.end, row.occurrences) for row in rows] == expected
 

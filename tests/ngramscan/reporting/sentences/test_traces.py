@@ -318,7 +318,7 @@ ROWS: dict[str, dict[str, Any]] = {
             [
                 (
                     "2 documents share parts with 2 outputs; most, 2 spans of output “1”, are in"
-                    " “https://example.org/a”."
+                    " https://example.org/a."
                 ),
             ],
             id="documents",
