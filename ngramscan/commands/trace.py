@@ -35,8 +35,8 @@ from ngramscan.prevalence.trace_methods import (
 )
 from ngramscan.prevalence.trace_spans import (
     ListingOptions,
-    Rank,
     RareSpanRow,
+    SpanRank,
     SpanRow,
     make_spans,
 )
@@ -82,7 +82,7 @@ def _span_files(
     retrieved: str | Path | None,
     result: TraceResult,
     listed: ListedSpans,
-    rank: Rank | None,
+    rank: SpanRank | None,
 ) -> list[Any]:
     """Return the files of the listed spans and of their documents, with their rows."""
     files: list[Any] = []
@@ -113,7 +113,7 @@ def trace(
     spans: RowsFile = None,
     documents: Annotated[int | None, Option(metavar="N", least=1)] = None,
     retrieved: RowsFile = None,
-    rank: Rank | None = None,
+    rank: SpanRank | None = None,
     max_occurrences: Annotated[int | None, Option(metavar="N", least=1)] = None,
     density: Annotated[float | None, Option(metavar="D", over=0, most=1)] = None,
     curve: RowsFile = None,

@@ -39,13 +39,13 @@ _MORE_PER_WINDOW = 14
 _TRACED = (
     "requests are for the first windows, requests_at_most for texts that are copied as a whole: a"
     f" window that occurs takes up to {_MORE_PER_WINDOW} more; a corpus that is scanned is read"
-    " once, and with --spans twice more"
+    " once, with --spans or --documents twice more, and with --rank rarity once more"
 )
-_LISTED = (
-    "requests_at_most also has those about listed spans, as if one began with each word: its"
-    f" place, up to {DRAWS_PER_DOCUMENT} occurrences for each of its "
+_DOCUMENTS = (
+    ": requests_at_most also has those for documents, as if a span began with each word: its"
+    f" places, and {DRAWS_PER_DOCUMENT} occurrences for each document"
 )
-_RARITY = "requests_at_most also has the count of each different word of the texts, for "
+_RARITY = ": requests_at_most also has the count of each different word of the texts"
 _TRACED_IN_PLACE = (
     "in place, parts of the texts were searched for this plan: one part of 64 words in fifty, but"
     " not fewer than 16; the requests for all are estimated from theirs"
@@ -310,9 +310,9 @@ def describe_trace_plan(
     if any(isinstance(index, MatchesTokens) for index in indexes):
         yield _TRACED_IN_TOKENS
     if documents is not None:
-        yield _LISTED + OptionUse("documents", documents)
+        yield OptionUse("documents", documents) + _DOCUMENTS
     if listing.rank == "rarity":
-        yield _RARITY + OptionUse("rank", "rarity")
+        yield OptionUse("rank", "rarity") + _RARITY
 
 
 def _in_order_of_units(indexes: Sequence[Index]) -> list[Index]:

@@ -58,7 +58,7 @@ class DocumentRow:
     prompt: Label
     id: Label
     rank: int
-    """Of the document among those of the output, from 1: it shares most words with the output."""
+    """The rank of the document among those of the output; 1 shares most with the output."""
     score: float
     """BM25 of the shown parts of the document, with the words of the output as the query."""
     document: str
@@ -70,7 +70,7 @@ class DocumentRow:
     words: int
     """Words of the span."""
     occurrences: int | None
-    """Of the span in the index; None: they could not be counted."""
+    """How often the span is in the index; None: it could not be counted."""
     left: str
     text: str
     right: str
@@ -209,29 +209,30 @@ def find_documents(
             except NgramscanError as error:
                 errors[text] = error
     failures = [QueryFailure(index.name, text, error) for text, error in errors.items()]
-    drawn = {
+    drawn_from = {
         text: located[text]
         for text in texts
         if text in located.keys() - errors.keys() - placed.keys()
     }
-    contexts: dict[str, dict[str, ContextRow]] = {text: {} for text in [*placed, *drawn]}
+    contexts: dict[str, dict[str, ContextRow]] = {text: {} for text in [*placed, *drawn_from]}
     # A corpus is read once for all windows, so it is not read again for a few more.
     first_draws = DRAWS_PER_DOCUMENT * n if isinstance(index, ReadsDocuments) else n
     shown_places = set[Place]()
 
     def show(places: Mapping[str, Sequence[Place]]) -> None:
-        for shown in show_places(located, places, index, SHOWN_CHARACTERS):
-            for row in shown.rows:
-                contexts[shown.text].setdefault(row.document, row)
+        for shown_text in show_places(located, places, index, SHOWN_CHARACTERS):
+            for row in shown_text.rows:
+                contexts[shown_text.text].setdefault(row.document, row)
             failures.extend(
-                QueryFailure(index.name, shown.text, failure.error) for failure in shown.failures
+                QueryFailure(index.name, shown_text.text, failure.error)
+                for failure in shown_text.failures
             )
-            shown_places.update(places[shown.text])
+            shown_places.update(places[shown_text.text])
 
-    show(placed | _draw_from(index, drawn, first_draws, seed))
+    show(placed | _draw_from(index, drawn_from, first_draws, seed))
     in_few_documents = {
         text: occurrences
-        for text, occurrences in drawn.items()
+        for text, occurrences in drawn_from.items()
         if len(contexts[text]) < n and occurrences.occurrences > first_draws
     }
     more_places = _draw_from(index, in_few_documents, DRAWS_PER_DOCUMENT * n, seed)

@@ -19,7 +19,7 @@ from ngramscan.prevalence.spans import Span
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceResult
 from ngramscan.rows import Label, row_kind
 
-Rank = Literal["length", "rarity"]
+SpanRank = Literal["length", "rarity"]
 """The order of listed spans: the longest first, or those of the least unigram probability."""
 
 
@@ -74,7 +74,7 @@ class ListingOptions:
 
     least: int = 5
     """Words of the shortest spans."""
-    rank: Rank | None = None
+    rank: SpanRank | None = None
     """None: in the order of the text, and `density` keeps the longest."""
     max_occurrences: int | None = None
     """Spans that occur more often are left out; those that could not be counted are not."""
@@ -113,8 +113,8 @@ Listing = Mapping[str, Sequence[ListedText]]
 def list_spans(result: TraceResult, indexes: Sequence[Index], options: ListingOptions) -> Listing:
     """Count the spans of each text, and choose those that are listed.
 
-    Failures are added to `result.missing`. Of several indexes together, spans are listed that are
-    listed of one of them.
+    Failures are added to `result.missing`. The spans of several indexes together are those that
+    any of them lists.
     """
     listing = {index.name: _list_in(result, index, options) for index in indexes}
     if UNION in result.traced:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
 from ngramscan.messages import OptionUse, counted, joined
 from ngramscan.messages import Text as Message
+from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.marks import cut_where_marked
 from ngramscan.prevalence.span_documents import ListedSpans, RankedDocument, rank_documents
 from ngramscan.prevalence.spans import Span
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
 from ngramscan.prevalence.trace_methods import CONTROL, CurveRow, DifferenceRow
 from ngramscan.prevalence.trace_spans import ListingOptions
-from ngramscan.progress import visible, visible_line
+from ngramscan.progress import visible
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
 from ngramscan.reporting.tables import parts
 
@@ -24,6 +27,7 @@ _MARKS = "⟦", "⟧"
 """Around spans where nothing can be underlined."""
 _MOST_DOCUMENTS = 10
 """Documents of a text that are shown."""
+_INDENT = 3
 _SIDE, _MOST_MATCHED = 80, 160
 """Characters that are shown on each side of a span in a document, and of the span itself."""
 
@@ -170,7 +174,6 @@ def _print_documents(documents: Sequence[RankedDocument], unit: str, console: Co
     if len(documents) > _MOST_DOCUMENTS:
         number = f"{_MOST_DOCUMENTS} of {number}"
     print_line(console, f"{number}, by the words that they share with the text", "bold")
-    opening, closing = ("", "") if console.is_terminal else _MARKS
     for rank, document in enumerate(documents[:_MOST_DOCUMENTS], 1):
         longest, row = max(document.occurrences, key=lambda occurrence: occurrence[0].words)
         spans = f"a span of {counted(longest.words, unit.removesuffix('s'))}"
@@ -179,16 +182,29 @@ def _print_documents(documents: Sequence[RankedDocument], unit: str, console: Co
         is_number = document.name.isdecimal()
         name = f"document {document.name}" if is_number else document.name
         facts = [f"{rank}. {name}", f"score {document.score:.1f}", spans]
-        if document.source and document.source != document.name:
+        if not document.name.startswith(document.source):
             facts.insert(1, document.source)
         print_line(console, " · ".join(facts))
-        left, right = visible_line(row.left), visible_line(row.right)
-        line = Text("   ")
-        line.append(left if len(left) <= _SIDE else "…" + left[-_SIDE:], style="dim")
-        line.append(f"{opening}{_middle_cut(visible_line(row.match))}{closing}", style="underline")
-        line.append(right if len(right) <= _SIDE else right[:_SIDE] + "…", style="dim")
-        console.print(line, soft_wrap=not console.is_terminal)
+        excerpt = _excerpt(row, console.is_terminal)
+        if console.is_terminal:
+            console.print(Padding(excerpt, (0, 0, 0, _INDENT)))
+        else:
+            console.print(Text(" " * _INDENT) + excerpt, soft_wrap=True)
     console.print()
+
+
+def _excerpt(row: ContextRow, is_terminal: bool) -> Text:
+    """Return a span with some of the text around it, on one line."""
+    left, match, right = map(_on_one_line, (row.left, row.match, row.right))
+    opening, closing = ("", "") if is_terminal else _MARKS
+    excerpt = Text(left if len(left) <= _SIDE else "…" + left[-_SIDE:], style="dim")
+    excerpt.append(f"{opening}{_middle_cut(match)}{closing}", style="not dim underline")
+    excerpt.append(right if len(right) <= _SIDE else right[:_SIDE] + "…")
+    return excerpt
+
+
+def _on_one_line(text: str) -> str:
+    return visible(re.sub(r"\s+", " ", text))
 
 
 def _middle_cut(text: str) -> str:

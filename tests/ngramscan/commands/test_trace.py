@@ -476,7 +476,7 @@ def test_the_work_on_listed_spans_is_said_before(repeated: Path, options: list[s
     per_span = int(options[1]) if options[0] == "--documents" else 0
     spans = 5 if "--density" in options else 21
     assert int(row["windows_at_most"]) == 4 * per_span * spans
-    assert "requests_at_most also has" in planned.stderr
+    assert f"{' '.join(options[:2])}: requests_at_most also has" in planned.stderr
 
 
 def test_python_has_the_options_of_documents(repeated: Path) -> None:
