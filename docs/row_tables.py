@@ -55,7 +55,14 @@ ROW_TYPES = (
         "ngramscan", "contaminate --removed", "prevalence/contamination/removals.py", "RemovedRow"
     ),
     RowType("ngramscan", "trace", "prevalence/trace.py", "TraceRow"),
-    RowType("ngramscan", "trace --spans", "prevalence/trace.py", "SpanRow"),
+    RowType("ngramscan", "trace --spans", "prevalence/trace_spans.py", "SpanRow"),
+    RowType(
+        "ngramscan",
+        "trace --spans, with --rank rarity",
+        "prevalence/trace_spans.py",
+        "RareSpanRow",
+    ),
+    RowType("ngramscan", "trace --retrieved", "prevalence/span_documents.py", "DocumentRow"),
     RowType("ngramscan", "trace --curve", "prevalence/trace_methods.py", "CurveRow"),
     RowType("ngramscan", "trace --differences", "prevalence/trace_methods.py", "DifferenceRow"),
     RowType("ngramscan", "blend", "outputs/blend.py", "BlendRow"),

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ngramscan.errors import InputError, NgramscanError
-from ngramscan.indexes.base import Index, Place, QueryFailure, Window, WindowFailure, shown_context
+from ngramscan.indexes.base import (
+    Index,
+    Occurrences,
+    Place,
+    QueryFailure,
+    Window,
+    WindowFailure,
+    shown_context,
+)
 from ngramscan.indexes.tokens.base import is_token_level
 from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.draws import draw_places
@@ -66,9 +74,24 @@ def run_contexts(
     """
     located, errors = collect_replies(index.find(texts), texts)
     places = {
-        text: draw_places(occurrences, n, seed, index.spec, with_replacement=False)
-        for text, occurrences in located.items()
+        text: draw_places(located[text], n, seed, index.spec, with_replacement=False)
+        for text in texts
+        if text in located
     }
+    results = show_places(located, places, index, width)
+    return results, [QueryFailure(index.name, text, error) for text, error in errors.items()]
+
+
+def show_places(
+    located: Mapping[str, Occurrences],
+    places: Mapping[str, Sequence[Place]],
+    index: Index,
+    width: int,
+) -> list[ContextsResult]:
+    """Show `width` characters on each side of some occurrences of each text, all at once.
+
+    `places` has the occurrences to show, by the texts of `located`.
+    """
     wanted = [place for drawn_places in places.values() for place in drawn_places]
     windows: dict[Place, Window] = {}
     failures: dict[Place, WindowFailure] = {}
@@ -83,7 +106,7 @@ def run_contexts(
     except NgramscanError as error:  # the index as a whole
         lost = (place for place in wanted if place not in windows)
         failures |= {place: WindowFailure(place, error) for place in lost}
-    results = [
+    return [
         ContextsResult(
             index=index.name,
             text=text,
@@ -95,10 +118,8 @@ def run_contexts(
             ],
             failures=[failures[place] for place in places[text] if place in failures],
         )
-        for text in texts
-        if text in located
+        for text in places
     ]
-    return results, [QueryFailure(index.name, text, error) for text, error in errors.items()]
 
 
 def _checked(index: Index, window: Window | WindowFailure) -> Window | WindowFailure:

@@ -353,14 +353,14 @@ def draw_places(
     """
     total = located.occurrences
     if total <= n:
-        return [_place(located, ordinal) for ordinal in range(total)]
+        return [place_of(located, ordinal) for ordinal in range(total)]
     ordinals = _ordinals(total, stream(seed, draw_name(index), located.query))
     if with_replacement:
-        return [_place(located, ordinal) for ordinal in islice(ordinals, n)]
+        return [place_of(located, ordinal) for ordinal in islice(ordinals, n)]
     distinct: dict[int, None] = {}
     while len(distinct) < n:
         distinct[next(ordinals)] = None
-    return [_place(located, ordinal) for ordinal in distinct]
+    return [place_of(located, ordinal) for ordinal in distinct]
 
 
 def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
@@ -368,7 +368,7 @@ def _ordinals(total: int, random: np.random.Generator) -> Iterator[int]:
         yield from random.integers(0, total, _BLOCK).tolist()
 
 
-def _place(located: LocatedQuery, ordinal: int) -> Place:
+def place_of(located: LocatedQuery, ordinal: int) -> Place:
     """Return an occurrence by its number; numbers run on from shard to shard."""
     for segment in located.found.segments:
         if ordinal < segment.occurrences:

@@ -6,15 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ngramscan.indexes.base import (
+    Cost,
     CountsBySource,
     FindsPassages,
     FindsSpans,
     Index,
     Locates,
+    ReadsDocuments,
     ReadsMetadata,
 )
 from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.matching.rules import EXACT, MatchRule
+from ngramscan.messages import OptionUse, Text
 from ngramscan.patterns.model import Query
 from ngramscan.prevalence.contamination.contaminate import Entry, queries_of, queries_of_forms
 from ngramscan.prevalence.contamination.index_passages import LOOKED_AT, other_windows, reach_of
@@ -26,8 +29,10 @@ from ngramscan.prevalence.draws import DocnormOptions
 from ngramscan.prevalence.hosted_rules import CountsByForms
 from ngramscan.prevalence.plan import PlanRow, make_plan, make_row
 from ngramscan.prevalence.sources import SourcesOptions, refuse_without_metadata
+from ngramscan.prevalence.span_documents import DRAWS_PER_DOCUMENT, SHOWN_CHARACTERS
 from ngramscan.prevalence.spans import WordText, cost_of_spans, width_in, windows_of
 from ngramscan.prevalence.trace import GivenText, TraceOptions
+from ngramscan.prevalence.trace_spans import ListingOptions
 
 _CENT = 0.01
 """In dollars."""
@@ -36,8 +41,13 @@ _MORE_PER_WINDOW = 14
 _TRACED = (
     "requests are for the first windows, requests_at_most for texts that are copied as a whole: a"
     f" window that occurs takes up to {_MORE_PER_WINDOW} more; a corpus that is scanned is read"
-    " once, and with --spans twice more"
+    " once, with --spans or --documents twice more, and with --rank rarity once more"
 )
+_DOCUMENTS = (
+    ": requests_at_most also has those for documents, as if a span began with each word: its"
+    f" places, and {DRAWS_PER_DOCUMENT} occurrences for each document"
+)
+_RARITY = ": requests_at_most also has the count of each different word of the texts"
 _TRACED_IN_PLACE = (
     "in place, parts of the texts were searched for this plan: one part of 64 words in fifty, but"
     " not fewer than 16; the requests for all are estimated from theirs"
@@ -208,10 +218,59 @@ def describe_copied_plan(rule: Rule, plan: Sequence[PlanRow]) -> list[str]:
 
 
 def plan_trace(
-    texts: Sequence[GivenText], options: TraceOptions, indexes: Sequence[Index], seed: int
+    texts: Sequence[GivenText],
+    options: TraceOptions,
+    indexes: Sequence[Index],
+    seed: int,
+    listing: ListingOptions,
+    documents: int | None,
 ) -> list[PlanRow]:
-    """Return the cost of spans, by how each index searches them; see `describe_trace_plan`."""
-    return [_trace_row(texts, options, index, seed) for index in indexes]
+    """Return the cost of spans, by how each index searches them; see `describe_trace_plan`.
+
+    At most, `documents` of each span that `listing` may list are fetched, and all words counted.
+    """
+    return [
+        _with_listing(_trace_row(texts, options, index, seed), texts, index, listing, documents)
+        for index in indexes
+    ]
+
+
+def _with_listing(
+    row: PlanRow,
+    texts: Sequence[GivenText],
+    index: Index,
+    listing: ListingOptions,
+    documents: int | None,
+) -> PlanRow:
+    """Add the most work on listed spans: the counts of words, and the documents."""
+    words_of_texts = [WordText(text.text) for text in texts]
+    words = dict.fromkeys(
+        text.part(number, number + 1)
+        for text in words_of_texts
+        for number in range(len(text.words))
+    )
+    cost = Cost()
+    if listing.rank == "rarity":
+        # No text has more different tokens than requests about its tokens.
+        cost += (
+            index.cost_of_matches([text.text for text in texts])
+            if isinstance(index, MatchesTokens)
+            else index.cost(list(words), 0, 0)
+        )
+    windows = 0
+    if documents is not None:
+        spans = dict.fromkeys(
+            text.part(first, first + listing.least)
+            for text in words_of_texts
+            for first in range(listing.most_spans(len(text.words)))
+        )
+        windows = DRAWS_PER_DOCUMENT * documents * len(spans)
+        cost += index.cost(list(spans), windows, bytes_of(SHOWN_CHARACTERS))
+    return replace(
+        row,
+        windows_at_most=0 if isinstance(index, ReadsDocuments) else windows,
+        requests_at_most=row.requests_at_most + cost.requests_at_most,
+    )
 
 
 def _trace_row(
@@ -253,7 +312,9 @@ def describe_charges(plan: Sequence[PlanRow], reader_pays: bool) -> list[str]:
     return [f"S3 charges {amount} for this, to {payer}"]
 
 
-def describe_trace_plan(indexes: Sequence[Index]) -> Iterator[str]:
+def describe_trace_plan(
+    indexes: Sequence[Index], listing: ListingOptions, documents: int | None
+) -> Iterator[Text]:
     """Say what the numbers of a plan of `trace` are, for the indexes that are traced in."""
     if not all(isinstance(index, (MatchesTokens, FindsSpans)) for index in indexes):
         yield _TRACED
@@ -261,6 +322,10 @@ def describe_trace_plan(indexes: Sequence[Index]) -> Iterator[str]:
         yield _TRACED_IN_PLACE
     if any(isinstance(index, MatchesTokens) for index in indexes):
         yield _TRACED_IN_TOKENS
+    if documents is not None:
+        yield OptionUse("documents", documents) + _DOCUMENTS
+    if listing.rank == "rarity":
+        yield OptionUse("rank", "rarity") + _RARITY
 
 
 def _in_order_of_units(indexes: Sequence[Index]) -> list[Index]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ngramscan.errors import InputError, NgramscanError
+from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import (
     Index,
     IndexSize,
@@ -20,10 +20,7 @@ from ngramscan.indexes.base import (
     QueryFailure,
     ReadsDocuments,
 )
-from ngramscan.indexes.tokens.base import MatchesTokens
 from ngramscan.matching.forms import NormalForm, other_forms
-from ngramscan.prevalence.contexts import ContextRow, run_contexts
-from ngramscan.prevalence.count import collect_replies
 from ngramscan.prevalence.listed_spans import listed_spans
 from ngramscan.prevalence.marks import Mark
 from ngramscan.prevalence.several_corpora import UNION
@@ -124,42 +121,6 @@ class TraceRow:
     """Coverage of the beginning alone."""
 
 
-@row_kind(
-    "trace --spans",
-    "Parts of outputs that the corpus has",
-    key=("start", "end", "words", "masked", "text", "occurrences"),
-    counts="occurrences",
-    adds_up=True,
-)
-@dataclass(frozen=True, slots=True)
-class SpanRow:
-    """A part of a text that an index has verbatim."""
-
-    index: Label
-    dataset: Label
-    model: Label
-    prompt: Label
-    id: Label
-    start: int
-    end: int
-    """Characters of the text, from 0."""
-    words: int
-    masked: int
-    """Words of it that its question or prompt has, too."""
-    text: str
-    occurrences: int | None
-    """As `count` counts them; None: they could not be counted."""
-    documents: int | None
-    document: str | None
-    """A document with it; None: it could not be shown."""
-    metadata: str
-    """The metadata of that document: a JSON object, or empty."""
-    unit: str
-    """`words`, or `tokens` in an index over tokens."""
-    output: str | None
-    """The whole output, in the first row of its spans in each index; None in the others."""
-
-
 class Measures(NamedTuple):
     """Numbers of one text, for spans of one length and longer ones."""
 
@@ -250,7 +211,7 @@ class Traced:
         return [span for span in self.spans if span.words >= least]
 
     def listed(self, least: int) -> list[Span]:
-        """Return the listed spans of at least `least` words: in repeated text, not all spans."""
+        """Return the spans to list of at least `least` words: in repeated text, not all spans."""
         return listed_spans(self.long_spans(least))
 
     def marks_of(self, spans: Sequence[Span]) -> list[Mark]:
@@ -300,7 +261,7 @@ class TraceResult:
     """By index, the union among them; texts that could not be traced are left out."""
     counts: dict[str, dict[str, QueryCount]] = field(default_factory=dict)
     """By index and text: the counts from the search, or after `count_spans` the counts of all
-    listed spans."""
+    spans that `Traced.listed` returns."""
     missing: list[QueryFailure] = field(default_factory=list)
     """Texts that could not be traced, and spans that could not be counted."""
     sizes: dict[str, IndexSize] = field(default_factory=dict)
@@ -451,34 +412,6 @@ def _masked(text: WordText, asked_texts: Iterable[str], least: int) -> NDArray[n
     return is_masked
 
 
-def count_spans(result: TraceResult, index: Index, least: int) -> dict[str, QueryCount]:
-    """Count each listed span of at least `least` words; add failures to the missing ones."""
-    traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
-    if isinstance(index, MatchesTokens):
-        counts = index.count_ngrams(_ngrams(traced, least))
-    else:
-        stored_counts = result.counts[index.name]
-        parts = dict.fromkeys(
-            each.text.part(span.first, span.stop) for each in traced for span in each.listed(least)
-        )
-        unknown = [part for part in parts if part not in stored_counts]
-        replies, errors = collect_replies(index.counts(unknown), unknown) if unknown else ({}, {})
-        result.missing.extend(QueryFailure(index.name, part, each) for part, each in errors.items())
-        every = {**stored_counts, **replies}
-        counts = {part: every[part] for part in parts if part in every}
-    result.counts[index.name] = counts
-    return counts
-
-
-def _ngrams(traced: Iterable[Traced], least: int) -> dict[str, Sequence[int]]:
-    """Return the tokens of the listed spans of at least `least` tokens, by their texts."""
-    return {
-        each.text.part(span.first, span.stop): each.text.token_ids[span.first : span.stop]
-        for each in traced
-        for span in each.listed(least)
-    }
-
-
 def _merged(traced_by_index: Sequence[Traced]) -> Traced:
     """Return the spans of several indexes that are in no longer one."""
     spans = sorted((span for each in traced_by_index for span in each.spans), key=_by_start)
@@ -535,56 +468,3 @@ def creativity_index(profile: Profile, options: TraceOptions) -> float | None:
         return None
     covered = profile.covered(options.index_lengths)
     return sum(1 - each / profile.words for each in covered)
-
-
-def make_spans(
-    result: TraceResult, indexes: Sequence[Index], least: int, seed: int
-) -> Iterator[SpanRow]:
-    """Yield each listed span of at least `least` words, with a random document that contains it.
-
-    Spans without a document, because an index failed, are added to `result.missing`.
-    """
-    for index in indexes:
-        counts = count_spans(result, index, least)
-        traced = [each for each in result.traced[index.name] if each.kind == ALL_KINDS]
-        examples = _examples(index, list(counts), seed, result.missing)
-        for each in traced:
-            masked_before = np.append(0, np.cumsum(each.is_masked))
-            for number, span in enumerate(each.listed(least)):
-                text = each.text.part(span.first, span.stop)
-                count, example = counts.get(text), examples.get(text)
-                yield SpanRow(
-                    index=index.name,
-                    dataset=each.given.dataset,
-                    model=each.given.model,
-                    prompt=each.given.prompt,
-                    id=each.given.id,
-                    start=each.text.words[span.first][0],
-                    end=each.text.words[span.stop - 1][1],
-                    words=span.words,
-                    masked=int(masked_before[span.stop] - masked_before[span.first]),
-                    text=text,
-                    occurrences=count.occurrences if count else None,
-                    documents=count.documents if count else None,
-                    document=example.document if example else None,
-                    metadata=example.metadata if example else "",
-                    unit=each.unit,
-                    output=None if number else each.text.text,
-                )
-
-
-def _examples(
-    index: Index, texts: Sequence[str], seed: int, missing: list[QueryFailure]
-) -> dict[str, ContextRow]:
-    """Return an occurrence of each text, and add those that could not be shown.
-
-    A part of a text may have other tokens alone: then an index over tokens has no example of it.
-    """
-    results, failed = run_contexts(texts, index, n=1, width=0, seed=seed)
-    lost = [QueryFailure(index.name, f.place.query, f.error) for r in results for f in r.failures]
-    missing.extend(
-        failure
-        for failure in [*failed, *lost]
-        if index.unit == "bytes" or not isinstance(failure.error, InputError)
-    )
-    return {row.pattern: row for result in results for row in result.rows}

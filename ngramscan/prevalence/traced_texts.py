@@ -1,12 +1,9 @@
-"""Outputs, plain files and reference solutions as texts to trace, with the questions to mask."""
+"""Outputs and reference solutions as texts to trace, with the questions to mask."""
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from ngramscan.errors import InputError, some_of
@@ -16,50 +13,12 @@ from ngramscan.outputs.reading import (
     ASKED_FIELDS,
     ID_FIELDS,
     Output,
-    OutputSet,
     asked_in,
     id_in,
-    treat_reasoning,
 )
 from ngramscan.prevalence.trace import GivenText
 from ngramscan.prevalence.trace_methods import CONTROL
-from ngramscan.reading.output_paths import PromptGroup
 from ngramscan.reading.row_files import Table, name_of, read_table
-from ngramscan.reading.streams import name_of as name_of_file
-from ngramscan.reading.streams import read_bytes
-
-
-def read_plain(paths: Sequence[str | Path], without_reasoning: bool) -> OutputSet:
-    """Return files of text as outputs without prompts, each named by its file."""
-    outputs = []
-    for path in paths:
-        name, content = name_of_file(Path(path)), read_bytes(Path(path))
-        try:
-            text = content.decode()
-        except UnicodeDecodeError as error:
-            raise InputError(name, f"not UTF-8 at byte {error.start} of the file") from error
-        outputs.append(Output(PromptGroup("", "", ""), id=name, text=text, place=name))
-    if not any(each.has_text for each in outputs):
-        where = ", ".join(map(name_of, paths)) or OptionUse("outputs")
-        raise InputError(where, "no file contains text")
-    return OutputSet(*treat_reasoning(outputs, without_reasoning), "")
-
-
-def is_typed_text(argument: str | Path) -> bool:
-    """Tell whether an argument is itself a text to trace: words, which no file is called."""
-    if not isinstance(argument, str) or len(argument.split()) < 2:
-        return False
-    looks_like_path = argument.endswith("/") or re.search(r"\.[A-Za-z]\w*$", argument)
-    return not looks_like_path and not os.path.exists(argument)
-
-
-def typed_outputs(texts: Sequence[str], without_reasoning: bool) -> OutputSet:
-    """Return texts as outputs without prompts, each named by its number."""
-    outputs = [
-        Output(PromptGroup("", "", ""), id=f"text {number}", text=text, place=f"text {number}")
-        for number, text in enumerate(texts, 1)
-    ]
-    return OutputSet(*treat_reasoning(outputs, without_reasoning), "")
 
 
 def read_questions(table: Table | None) -> dict[str, tuple[str, ...]]:

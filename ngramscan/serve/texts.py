@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from ngramscan.errors import NgramscanError
 from ngramscan.indexes.base import Index, QueryCount
-from ngramscan.prevalence.trace import GivenText, Traced, TraceOptions, count_spans, run_trace
+from ngramscan.prevalence.trace import GivenText, Traced, TraceOptions, run_trace
+from ngramscan.prevalence.trace_spans import count_spans
 from ngramscan.serve.fields import RefusedError
 from ngramscan.serve.forms import names_in, number_in, pasted_text_in, read_pairs
 from ngramscan.serve.search import IndexAnswer, fill_in_time

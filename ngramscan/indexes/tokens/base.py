@@ -199,6 +199,14 @@ class LearnsTokenizer(Protocol):
         """
 
 
+@runtime_checkable
+class CountsTokens(Protocol):
+    """An index over tokens that tells how often single tokens occur."""
+
+    def count_tokens(self, ids: Sequence[int]) -> dict[int, int | NgramscanError]:
+        """Return the occurrences of some tokens by their ids, or why one could not be counted."""
+
+
 def read_alike(words: Iterable[str]) -> list[Note]:
     """Return the note of a query that has the tokens of other texts, too; empty: it has none."""
     joined = ", ".join(words)

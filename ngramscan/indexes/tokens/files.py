@@ -40,6 +40,7 @@ from ngramscan.indexes.base import (
 from ngramscan.indexes.cutting import cut_ends
 from ngramscan.indexes.tokens.base import (
     SPACE_MARK,
+    CountsTokens,
     Form,
     MatchesTokens,
     TokenMatches,
@@ -83,7 +84,7 @@ class PlacedTokens(NamedTuple):
     places: list[tuple[int, int]]
 
 
-class TokenFilesIndex(MatchesTokens):
+class TokenFilesIndex(CountsTokens, MatchesTokens):
     """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
 
     Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
@@ -192,6 +193,13 @@ class TokenFilesIndex(MatchesTokens):
         return {
             text: QueryCount(text, int(np.diff(form.ranks).sum()), None, form.source, form.asked_at)
             for text, form in zip(ngrams, self._find_forms([*ngrams.values()]), strict=True)
+        }
+
+    def count_tokens(self, ids: Sequence[int]) -> dict[int, int | NgramscanError]:
+        """Return the occurrences of some tokens."""
+        forms = self._find_forms([[token] for token in ids])
+        return {
+            token: int(np.diff(form.ranks).sum()) for token, form in zip(ids, forms, strict=True)
         }
 
     def _make_forms(self, query: str) -> list[tuple[int, ...]]:

@@ -46,6 +46,7 @@ from ngramscan.indexes.http.replies import Reply, UnknownIndexError
 from ngramscan.indexes.tokens.base import (
     MOST_TOKENS,
     SPACE_MARK,
+    CountsTokens,
     Form,
     LearnsTokenizer,
     MarkedWindow,
@@ -102,7 +103,7 @@ class _ReadQuery(NamedTuple):
     notes: Sequence[Note] = ()
 
 
-class HostedTokenIndex(MatchesTokens, LearnsTokenizer):
+class HostedTokenIndex(CountsTokens, MatchesTokens, LearnsTokenizer):
     """Counts token n-grams exactly; of documents it tells lengths and marked occurrences."""
 
     unit: Unit = "tokens"
@@ -328,6 +329,18 @@ class HostedTokenIndex(MatchesTokens, LearnsTokenizer):
         """Return the occurrences of matches, which came with them."""
         return self._matcher.count_ngrams(ngrams)
 
+    def count_tokens(self, ids: Sequence[int]) -> dict[int, int | NgramscanError]:
+        """Ask for the occurrences of some tokens, one by one."""
+        return dict(self._client.answers(self.spec, ids, self._count_token, _failed_token))
+
+    def _count_token(self, token: int) -> Questions[tuple[int, int | NgramscanError]]:
+        def read(reply: Reply) -> int:
+            check_ids(reply, [token])
+            return read_total(reply)
+
+        count, _, _ = yield from self._ask(read, query_type="count", query_ids=[token])
+        return token, count
+
     # Documents
 
     def _form_at(self, place: Place) -> Questions[Form]:
@@ -441,6 +454,10 @@ class HostedTokenIndex(MatchesTokens, LearnsTokenizer):
             starts_document=starts_document and low == 0,
             metadata=whole.metadata,
         )
+
+
+def _failed_token(token: int, error: NgramscanError) -> tuple[int, int | NgramscanError]:
+    return token, error
 
 
 def _most(form: Form, seen: TokenDocument, marked: int) -> int:

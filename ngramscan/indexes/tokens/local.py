@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ngramscan.errors import NgramscanError
 from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
+from ngramscan.index_files.tokens.unigrams import count_tokens
 from ngramscan.indexes.base import Cost, Locates, Occurrences, ReadsMetadata
 from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.files import TokenFilesIndex, open_for
@@ -39,6 +41,10 @@ class TokenFolderIndex(TokenFilesIndex, Locates, ReadsMetadata):
     def cost_of_matches(self, _: Sequence[str]) -> Cost:
         """Return nothing: it takes no requests."""
         return Cost()
+
+    def count_tokens(self, ids: Sequence[int]) -> dict[int, int | NgramscanError]:
+        """Return the occurrences of some tokens, from the files `unigram` if there are any."""
+        return {**count_tokens(self._local, ids)}
 
     def documents_of(self, located: Occurrences) -> Integers:
         """Return the document of each occurrence of a query."""

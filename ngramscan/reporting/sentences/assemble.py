@@ -53,6 +53,7 @@ DESCRIPTIONS: Mapping[str, KindDescription] = {
     "trace --curve": KindDescription(traces.say_curve, subjects.TRACES),
     "trace --differences": KindDescription(traces.say_trace_differences, subjects.TRACES),
     "trace --spans": KindDescription(traces.say_spans, subjects.TRACES),
+    "trace --retrieved": KindDescription(traces.say_retrieved, subjects.TRACES),
     "blend": KindDescription(markers.say_blend, subjects.MARKERS),
     "blend --presence": KindDescription(markers.say_presence, subjects.MARKERS),
     "blend --retention": KindDescription(markers.say_retention, subjects.MARKERS),

@@ -150,3 +150,24 @@ def say_spans(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
     if longest.get("text"):
         text += f": {quoted(longest['text'])}"
     yield Sentence(f"{text}.")
+
+
+def say_retrieved(rows: Sequence[Row], _alpha: float) -> Iterator[Sentence]:
+    """Yield how many documents have parts of outputs, and the one with most spans of an output."""
+    outputs = group_rows(rows, *_OUTPUT)
+    documents = {(row["index"], row["document"]) for row in rows}
+    verb = "shares" if len(documents) == 1 else "share"
+    text = f"{counted(len(documents), 'document')} {verb} parts with"
+    text += f" {counted(len(outputs), 'output')}"
+    by_document = {
+        (output, name): spans
+        for output, of_output in outputs.items()
+        for (name,), spans in group_rows(of_output, "document").items()
+    }
+    most = max(by_document.values(), key=len)
+    first = most[0]
+    source = first.get("source") or first["document"]
+    if len(most) > 1:
+        text += f"; most, {counted(len(most), 'span')} of output {named(first['id'])}, are in"
+        text += f" {named(source)}"
+    yield Sentence(f"{text}.")

@@ -23,6 +23,7 @@ from ngramscan.reporting.tables.trace import (
     describe_trace_forms,
     describe_unlisted_spans,
     print_trace,
+    print_traced_texts,
 )
 
 __all__ = [
@@ -49,4 +50,5 @@ __all__ = [
     "print_tiers_screen",
     "print_trace",
     "print_trace_screen",
+    "print_traced_texts",
 ]

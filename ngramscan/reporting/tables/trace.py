@@ -1,24 +1,35 @@
-"""The tables of `trace`, and texts with their spans underlined."""
+"""The tables of `trace`, and texts with their spans underlined and their documents."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 
 from rich.console import Console
+from rich.padding import Padding
 from rich.text import Text
 
-from ngramscan.messages import OptionUse, counted
+from ngramscan.messages import OptionUse, counted, joined
 from ngramscan.messages import Text as Message
+from ngramscan.prevalence.contexts import ContextRow
 from ngramscan.prevalence.marks import cut_where_marked
+from ngramscan.prevalence.span_documents import ListedSpans, RankedDocument, rank_documents
+from ngramscan.prevalence.spans import Span
 from ngramscan.prevalence.trace import ALL_KINDS, Traced, TraceOptions, TraceResult, TraceRow
 from ngramscan.prevalence.trace_methods import CONTROL, CurveRow, DifferenceRow
+from ngramscan.prevalence.trace_spans import ListingOptions
 from ngramscan.progress import visible
 from ngramscan.reporting.layout import Layout, cell, p_text, percent, print_columns, print_line
 from ngramscan.reporting.tables import parts
 
 _MARKS = "⟦", "⟧"
 """Around spans where nothing can be underlined."""
+_MOST_DOCUMENTS = 10
+"""Documents of a text that are shown."""
+_INDENT = 3
+_SIDE, _MOST_MATCHED = 80, 160
+"""Characters that are shown on each side of a span in a document, and of the span itself."""
 
 
 def print_trace(
@@ -26,15 +37,9 @@ def print_trace(
     options: TraceOptions,
     curves: Sequence[CurveRow],
     differences: Sequence[DifferenceRow],
-    is_plain: bool,
     console: Console,
 ) -> None:
-    """Print the prompts and how they differ; of plain texts, print the texts."""
-    if is_plain:
-        for index, traced in result.traced.items():
-            for each in [text for text in traced if text.kind == ALL_KINDS]:
-                _print_text(index, each, options.min_words, console)
-        return
+    """Print the prompts and how they differ."""
     _print_prompts(result.rows, options, curves, console)
     if differences:
         _print_differences(differences, console)
@@ -109,19 +114,104 @@ def _print_differences(rows: Sequence[DifferenceRow], console: Console) -> None:
     print_columns(console, {"index": columns.pop("index"), **columns}, layout)
 
 
-def _print_text(index: str, traced: Traced, least: int, console: Console) -> None:
+def print_traced_texts(
+    result: TraceResult,
+    least: int,
+    listed_spans: ListedSpans,
+    console: Console,
+) -> None:
+    """Print each text with its spans underlined, and the documents that share most with it.
+
+    Parameters
+    ----------
+    result : TraceResult
+        The traces of the texts.
+    least : int
+        Words of the shortest spans.
+    listed_spans : ListedSpans
+        The spans to underline, if any are left out, and their documents, if they are wanted.
+    console : Console
+        Where the texts are printed.
+    """
+    for index, traced_texts in result.traced.items():
+        whole_texts = [traced for traced in traced_texts if traced.kind == ALL_KINDS]
+        listed_texts = listed_spans.listing.get(index, ())
+        for number, traced in enumerate(whole_texts):
+            shown_spans = traced.long_spans(least)
+            if listed_spans.leaves_out:
+                shown_spans = sorted(listed_texts[number].spans, key=lambda span: span.first)
+            _print_text(index, traced, shown_spans, least, console)
+            if index in listed_spans.documents:
+                documents = rank_documents(listed_texts[number], listed_spans.documents[index])
+                _print_documents(documents, traced.unit, console)
+
+
+def _print_text(
+    index: str, traced: Traced, shown_spans: Sequence[Span], least: int, console: Console
+) -> None:
     spans, measures = traced.long_spans(least), traced.profile.measures(least)
     share = percent(measures.coverage)
-    summary = f"{counted(len(spans), 'span')}, {share}% of {counted(measures.words, 'word')}"
+    number = counted(len(spans), "span")
+    if len(shown_spans) < len(spans):
+        number += f" ({len(shown_spans):,} shown)"
+    summary = f"{number}, {share}% of {counted(measures.words, 'word')}"
     print_line(console, f"{index} · {traced.given.id} · {summary}", "bold")
     line = Text()
     opening, closing = ("", "") if console.is_terminal else _MARKS
-    for part, is_marked in cut_where_marked(traced.text.text, traced.marks_of(spans)):
+    for part, is_marked in cut_where_marked(traced.text.text, traced.marks_of(shown_spans)):
         if is_marked:
             line.append(f"{opening}{visible(part)}{closing}", style="underline")
         else:
             line.append(visible(part))
     console.print(line, soft_wrap=not console.is_terminal)
+
+
+def _print_documents(documents: Sequence[RankedDocument], unit: str, console: Console) -> None:
+    """Print the documents that share most with a text, each with the longest span in it."""
+    if not documents:
+        return
+    number = counted(len(documents), "document")
+    if len(documents) > _MOST_DOCUMENTS:
+        number = f"{_MOST_DOCUMENTS} of {number}"
+    print_line(console, f"{number}, by the words that they share with the text", "bold")
+    for rank, document in enumerate(documents[:_MOST_DOCUMENTS], 1):
+        longest, row = max(document.occurrences, key=lambda occurrence: occurrence[0].words)
+        spans = f"a span of {counted(longest.words, unit.removesuffix('s'))}"
+        if len(document.occurrences) > 1:
+            spans = f"{len(document.occurrences)} spans of up to {longest.words:,} {unit}"
+        is_number = document.name.isdecimal()
+        name = f"document {document.name}" if is_number else document.name
+        facts = [f"{rank}. {name}", f"score {document.score:.1f}", spans]
+        if not document.name.startswith(document.source):
+            facts.insert(1, document.source)
+        print_line(console, " · ".join(facts))
+        excerpt = _excerpt(row, console.is_terminal)
+        if console.is_terminal:
+            console.print(Padding(excerpt, (0, 0, 0, _INDENT)))
+        else:
+            console.print(Text(" " * _INDENT) + excerpt, soft_wrap=True)
+    console.print()
+
+
+def _excerpt(row: ContextRow, is_terminal: bool) -> Text:
+    """Return a span with some of the text around it, on one line."""
+    left, match, right = map(_on_one_line, (row.left, row.match, row.right))
+    opening, closing = ("", "") if is_terminal else _MARKS
+    excerpt = Text(left if len(left) <= _SIDE else "…" + left[-_SIDE:], style="dim")
+    excerpt.append(f"{opening}{_middle_cut(match)}{closing}", style="not dim underline")
+    excerpt.append(right if len(right) <= _SIDE else right[:_SIDE] + "…")
+    return excerpt
+
+
+def _on_one_line(text: str) -> str:
+    return visible(re.sub(r"\s+", " ", text))
+
+
+def _middle_cut(text: str) -> str:
+    """Return a text, without its middle if it is long."""
+    if len(text) <= _MOST_MATCHED:
+        return text
+    return f"{text[: _MOST_MATCHED // 2]} … {text[-_MOST_MATCHED // 2 :]}"
 
 
 # Notices below the tables
@@ -138,9 +228,26 @@ def describe_masks(result: TraceResult) -> Iterator[Message]:
         )
 
 
-def describe_unlisted_spans(result: TraceResult, least: int) -> Iterator[Message]:
-    """Say how many spans are not in the file of spans."""
+def describe_unlisted_spans(
+    result: TraceResult, listed_spans: ListedSpans, options: ListingOptions
+) -> Iterator[Message]:
+    """Say how many spans are not listed, because of an option or of repeated text."""
     traced = [each for index in result.sizes for each in result.traced[index]]
+    least = options.least
+    limits = {"max_occurrences": options.max_occurrences, "density": options.density}
+    limiting_options = [
+        OptionUse(name, value) for name, value in limits.items() if value is not None
+    ]
+    if limiting_options:
+        total = sum(len(each.long_spans(least)) for each in traced if each.kind == ALL_KINDS)
+        listed = sum(
+            len(text.spans) for index in result.sizes for text in listed_spans.listing[index]
+        )
+        if listed < total:
+            yield (
+                joined(limiting_options, ", ") + f": {listed:,} of {counted(total, 'span')} listed"
+            )
+        return
     unlisted = sum(
         len(each.long_spans(least)) - len(each.listed(least))
         for each in traced

@@ -328,3 +328,167 @@ def test_what_may_be_a_file_is_not_traced_as_a_text(given: list[str], problem: s
     ended = invoke("trace", *given, "--index", "scan:corpus.jsonl")
     assert (ended.code, ended.stdout) == (2, "")
     assert problem in ended.stderr
+
+
+REPEATED = "one two three four five"
+"""A phrase that several documents have."""
+
+
+@pytest.fixture
+def repeated(here: Path) -> Path:
+    """Return a folder with a corpus whose documents share phrases, and a text with some of them."""
+    texts = [COPIED, OTHER, f"{REPEATED} and {COPIED[:40]}", *(f"{REPEATED} {n}" for n in range(6))]
+    lines = [
+        json.dumps({"text": text, "url": f"https://example.org/{number}"}) + "\n"
+        for number, text in enumerate(texts)
+    ]
+    (here / "corpus.jsonl").write_text("".join(lines))
+    (here / "essay.txt").write_text(f"So {REPEATED}; {COPIED[:40]}, or {OTHER[:50]} x")
+    assert invoke("index", "build", "corpus.jsonl", "-o", "built", "-q").code == 0
+    return here
+
+
+SPECS = [
+    pytest.param(SCAN, id="scan"),
+    pytest.param(("--index", "fm9:built"), id="fm9"),
+]
+
+
+@pytest.mark.parametrize("index", SPECS)
+@pytest.mark.usefixtures("repeated")
+def test_documents_of_a_text_are_shown_and_written(index: tuple[str, ...]) -> None:
+    common = ("trace", "essay.txt", "--plain", *index, "-q")
+    ran = invoke(*common, "--documents", "20", "--retrieved", "documents.csv", "--spans", "s.csv")
+    assert (ran.code, ran.stderr) == (0, "")
+    documents, spans = pd.read_csv("documents.csv"), pd.read_csv("s.csv")
+    counts = dict(zip(spans["text"], spans["occurrences"], strict=True))
+    assert counts == {REPEATED: 7, COPIED[:40].rstrip(): 2, OTHER[:50].rstrip(): 1}
+    assert documents.groupby("text").size().to_dict() == counts
+    # The document with two spans comes first, and each document has one rank.
+    assert [*documents[documents["rank"] == 1]["text"]] == [REPEATED, COPIED[:40].rstrip()]
+    assert len(documents["document"].unique()) == documents["rank"].max() == 9
+    assert [*documents["score"]] == sorted(documents["score"], reverse=True)
+    for row in documents.to_dict("records"):
+        assert row["occurrences"] == counts[row["text"]]
+        assert json.loads(row["metadata"])
+        assert row["source"].startswith("https://example.org/")
+        shown = "".join(
+            str(row[name]) for name in ("left", "text", "right") if row[name] == row[name]
+        )
+        assert shown.startswith((REPEATED, COPIED, OTHER))
+    shown_lines = ran.stdout.splitlines()
+    assert "9 documents, by the words that they share with the text" in shown_lines
+    first = next(line for line in shown_lines if line.startswith("1. "))
+    assert "2 spans of up to 8 words" in first
+    assert f"⟦{REPEATED}⟧" in ran.stdout
+    few = invoke(*common, "--documents", "2", "--retrieved", "documents.csv").stdout
+    assert pd.read_csv("documents.csv").groupby("text").size().to_dict() == {
+        text: min(2, count) for text, count in counts.items()
+    }
+    assert "9 documents" not in few
+
+
+@pytest.mark.usefixtures("repeated")
+def test_more_documents_than_are_shown_are_counted(here: Path) -> None:
+    lines = [json.dumps({"text": f"{REPEATED} {n}"}) + "\n" for n in range(12)]
+    (here / "corpus.jsonl").write_text("".join(lines))
+    ran = invoke("trace", "essay.txt", "--plain", *SCAN, "--documents", "12", "-q")
+    assert "10 of 12 documents, by the words that they share with the text" in ran.stdout
+    assert "10. " in ran.stdout
+    assert "11. " not in ran.stdout
+
+
+@pytest.mark.usefixtures("repeated")
+def test_listed_spans_are_in_the_order_of_their_rank_and_measures_stay() -> None:
+    common = ("trace", "essay.txt", "--plain", "--index", "fm9:built", "--format", "csv")
+    alone = invoke(*common)
+    limits = ("--max-occurrences", "2", "--density", "0.5")
+    ran = invoke(*common, "--spans", "spans.csv", "--rank", "rarity", *limits)
+    assert ran.rows == alone.rows
+    assert "--max-occurrences 2, --density 0.5: 2 of 3 spans listed" in ran.stderr
+    rows = pd.read_csv("spans.csv")
+    assert [*rows["occurrences"]] == [1, 2]
+    assert [*rows["log_probability"]] == sorted(rows["log_probability"])
+    assert [*rows["output"].notna()] == [True, False]
+    # Of 25 words, one in twenty: two spans.
+    assert len(words_of(Path("essay.txt").read_text())) == 25
+    invoke(*common, "--spans", "spans.csv", "--rank", "length", "--density", "0.05")
+    assert [*pd.read_csv("spans.csv")["words"]] == [9, 8]
+    shown = invoke(*common[:-2], "--max-occurrences", "2").stdout
+    assert "3 spans (2 shown), " in shown
+    assert f"⟦{REPEATED}⟧" not in shown
+    assert f"⟦{OTHER[:50].rstrip()}⟧" in shown
+    # A page takes the spans in any order.
+    assert invoke("report", "spans.csv", "-o", "page.html").code == 0
+    assert OTHER[:30] in Path("page.html").read_text()
+
+
+@pytest.mark.usefixtures("repeated")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        pytest.param(
+            ["--documents", "3"],
+            "--documents 3: it is about the spans that are listed; add --retrieved FILE or --plain",
+            id="documents",
+        ),
+        pytest.param(
+            ["--rank", "rarity"],
+            "--rank rarity: it is about the spans that are listed; add --spans FILE or --plain",
+            id="a rank",
+        ),
+        pytest.param(
+            ["--max-occurrences", "3"], "--max-occurrences 3: it is about", id="occurrences"
+        ),
+        pytest.param(["--density", "0.1"], "--density 0.1: it is about", id="a density"),
+        pytest.param(["--density", "0", "--plain"], "--density", id="no span at all"),
+        pytest.param(["--density", "2", "--plain"], "--density", id="more spans than words"),
+    ],
+)
+def test_options_about_spans_are_refused_where_none_are_listed(
+    options: list[str], message: str
+) -> None:
+    assert message in refusal("trace", "outputs", *SCAN, *options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param(["--documents", "2"], id="documents"),
+        pytest.param(["--rank", "rarity"], id="rarity"),
+        pytest.param(["--documents", "3", "--rank", "rarity", "--density", "0.2"], id="both"),
+    ],
+)
+def test_the_work_on_listed_spans_is_said_before(repeated: Path, options: list[str]) -> None:
+    with ApiServer({"x": repeated / "corpus.jsonl"}) as api:
+        common = ("trace", "essay.txt", "--plain", "--index", f"{api.url}x")
+        journal = ("--journal", "replies.sqlite")
+        (alone,) = invoke(*common, *journal, "--dry-run", "--format", "csv").rows
+        planned = invoke(*common, *options, *journal, "--dry-run", "--format", "csv")
+        (row,) = planned.rows
+        assert api.read_log() == []
+        ran = invoke(*common, *options, *journal, "--format", "csv")
+        asked = len(api.read_log()) - len(PROBES)
+    assert ran.code == 0, ran.stderr
+    assert asked <= int(row["requests_at_most"])
+    assert int(alone["requests_at_most"]) < int(row["requests_at_most"])
+    # A span from each of 25 words but the last four, or one for five words.
+    per_span = int(options[1]) if options[0] == "--documents" else 0
+    spans = 5 if "--density" in options else 21
+    assert int(row["windows_at_most"]) == 4 * per_span * spans
+    assert f"{' '.join(options[:2])}: requests_at_most also has" in planned.stderr
+
+
+def test_python_has_the_options_of_documents(repeated: Path) -> None:
+    rows = ngramscan.trace(
+        "essay.txt",
+        index="fm9:built",
+        plain=True,
+        retrieved="documents.jsonl",
+        rank="length",
+    )
+    assert len(rows) == 1
+    documents = [json.loads(line) for line in Path("documents.jsonl").read_text().splitlines()]
+    # Ten documents of each span by default: all.
+    assert len(documents) == 7 + 2 + 1
+    assert {row["unit"] for row in documents} == {"words"}

@@ -33,7 +33,7 @@ from ngramscan.indexes.fm9 import (
 from ngramscan.indexes.http.index import ApiIndex
 from ngramscan.indexes.in_place import InPlaceIndex
 from ngramscan.indexes.scan.index import ScanIndex
-from ngramscan.indexes.tokens.base import MatchesTokens
+from ngramscan.indexes.tokens.base import CountsTokens, MatchesTokens
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 
@@ -47,6 +47,7 @@ ABILITIES = (
     MatchesSuffixes,
     FindsSpans,
     MatchesTokens,
+    CountsTokens,
 )
 INDEXES: dict[type[Index], set[type]] = {
     ScanIndex: {ReadsDocuments, CountsBySource, ShowsExcerpts, FindsPassages},
@@ -57,8 +58,8 @@ INDEXES: dict[type[Index], set[type]] = {
     RuledInPlaceFm9Index: set(),
     InPlaceIndex: {FindsSpans},
     ApiIndex: set(),
-    TokenFolderIndex: {Locates, MatchesTokens, ReadsMetadata},
-    HostedTokenIndex: {MatchesTokens},
+    TokenFolderIndex: {CountsTokens, Locates, MatchesTokens, ReadsMetadata},
+    HostedTokenIndex: {CountsTokens, MatchesTokens},
 }
 """The abilities of each index."""
 

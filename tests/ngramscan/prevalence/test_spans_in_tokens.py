@@ -20,7 +20,8 @@ from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens import hosted_matches
 from ngramscan.prevalence.spans import Span, WordText, find_spans
-from ngramscan.prevalence.trace import GivenText, TraceOptions, count_spans, run_trace
+from ngramscan.prevalence.trace import GivenText, TraceOptions, run_trace
+from ngramscan.prevalence.trace_spans import count_spans
 from ngramscan.progress import Progress
 from tests.support.command import invoke, without
 from tests.support.killed import repeated_after_kills

@@ -13,8 +13,10 @@ from ngramscan.index_files.fm9.in_place_spans import SpanSearch
 from ngramscan.index_files.tokens import kernels as token_kernels
 from ngramscan.index_files.tokens.shard import open_token_folder
 from ngramscan.indexes.base import Index
+from ngramscan.prevalence.span_documents import look_up_spans
 from ngramscan.prevalence.spans import Span, WordText, find_spans
-from ngramscan.prevalence.trace import GivenText, TraceOptions, make_spans, run_trace
+from ngramscan.prevalence.trace import GivenText, TraceOptions, run_trace
+from ngramscan.prevalence.trace_spans import ListingOptions, make_spans
 from tests.support.opened_indexes import of_files, of_files_in_place
 from tests.support.text_index import Counting
 from tests.support.text_shapes import SHAPES, TextShape
@@ -164,7 +166,10 @@ def test_the_texts_of_listed_spans_are_little_more_for_twice_the_text(
         given = GivenText("", "", "", "", "", text_of(shape, size * times))
         found = run_trace([given], [index], TraceOptions())
         index.asked.clear()
-        rows = [*make_spans(found, [index], TraceOptions().min_words, seed=1)]
+        listed = look_up_spans(
+            found, [index], ListingOptions(), documents=None, needs_examples=True, seed=1
+        )
+        rows = [*make_spans(found, listed.listing, listed.examples)]
         sizes.append(sum(len(row.text) for row in rows))
         asked.append(sum(map(len, index.asked)))
     assert 0 < sizes[1] <= 2.3 * sizes[0]

@@ -10,6 +10,7 @@ TRACE = "How much of each output is in the corpus"
 CURVE = "Coverage of outputs by length of spans"
 COPIED = "Differences of what prompts copy"
 SPAN = "Parts of outputs that the corpus has"
+DOCUMENT = "Documents with parts of outputs"
 ROWS: dict[str, dict[str, Any]] = {
     TRACE: {
         "index": "i",
@@ -68,6 +69,21 @@ ROWS: dict[str, dict[str, Any]] = {
         "masked": 0,
         "occurrences": 12,
         "unit": "words",
+        "text": "the present value of the annuity is",
+    },
+    DOCUMENT: {
+        "index": "i",
+        "dataset": "d",
+        "model": "m",
+        "prompt": "cot",
+        "id": "1",
+        "rank": 1,
+        "score": 9.5,
+        "document": "17",
+        "source": "https://example.org/a",
+        "start": 0,
+        "end": 9,
+        "words": 7,
         "text": "the present value of the annuity is",
     },
 }
@@ -295,6 +311,23 @@ ROWS: dict[str, dict[str, Any]] = {
                 ),
             ],
             id="a single span that occurs once, without its text",
+        ),
+        pytest.param(
+            DOCUMENT,
+            [{}, {"start": 20}, {"document": "18", "rank": 2}, {"id": "2", "start": 4}],
+            [
+                (
+                    "2 documents share parts with 2 outputs; most, 2 spans of output “1”, are in"
+                    " https://example.org/a."
+                ),
+            ],
+            id="documents",
+        ),
+        pytest.param(
+            DOCUMENT,
+            [{"source": ""}],
+            ["1 document shares parts with 1 output."],
+            id="a single document with a span",
         ),
     ],
 )
