@@ -38,7 +38,9 @@ class Record(NamedTuple):
     sent_bytes: int
     """Bytes of files."""
     rounds: int
-    """Longest chain of requests, each of which came after the reply to the one before it."""
+    """Longest chain of requests for files of one shard, each of which came after the reply to the
+    one before it.
+    """
     most_at_once: int
     """Most requests that waited for their replies at a time."""
     seconds: float
@@ -56,6 +58,7 @@ class _Pending(NamedTuple):
     due_at: float
     connection: socket.socket
     reply: bytes
+    shard: bytes
     round: int
 
 
@@ -73,21 +76,23 @@ class LateFolder:
         self._connections: dict[int, socket.socket] = {}
         self._unfinished: dict[int, bytes] = {}
         self._pending: deque[_Pending] = deque()
-        self._requests = self._sent_bytes = self._replied_round = self._most_at_once = 0
+        self._requests = self._sent_bytes = self._most_at_once = 0
+        self._rounds: dict[bytes, int] = {}
         self._first_at = self._last_at = 0.0
         self._bytes_by_file: dict[str, int] = {}
         self.clear()
 
     def clear(self) -> None:
         """Forget what was asked."""
-        self._requests = self._sent_bytes = self._replied_round = self._most_at_once = 0
+        self._requests = self._sent_bytes = self._most_at_once = 0
+        self._rounds = {}
         self._first_at = self._last_at = 0.0
         self._bytes_by_file = dict.fromkeys(map(bytes.decode, self._files), 0)
 
     def _record(self) -> bytes:
         seconds = self._last_at - self._first_at
-        most = self._most_at_once
-        numbers = self._requests, self._sent_bytes, self._replied_round, most, seconds
+        rounds = max(self._rounds.values(), default=0)
+        numbers = self._requests, self._sent_bytes, rounds, self._most_at_once, seconds
         return json.dumps([*numbers, self._bytes_by_file]).encode()
 
     def serve(self, listening: socket.socket) -> None:
@@ -142,8 +147,11 @@ class LateFolder:
         self._first_at = self._first_at or now
         self._requests += 1
         reply = self._content(name, _RANGE.search(head)) if named else _reply(b"400 -", b"")
-        due_at, number = now + self._latency_s, self._replied_round + 1
-        self._pending.append(_Pending(due_at, connection, reply, number))
+        shard = name.rpartition(b".")[2]
+        pending = _Pending(
+            now + self._latency_s, connection, reply, shard, self._rounds.get(shard, 0) + 1
+        )
+        self._pending.append(pending)
         self._most_at_once = max(self._most_at_once, len(self._pending))
 
     def _content(self, name: bytes, place: re.Match[bytes] | None) -> bytes:
@@ -166,7 +174,8 @@ class LateFolder:
         now = time.monotonic()
         while self._pending and self._pending[0].due_at <= now:
             pending = self._pending.popleft()
-            self._replied_round = max(self._replied_round, pending.round)
+            replied = self._rounds.get(pending.shard, 0)
+            self._rounds[pending.shard] = max(replied, pending.round)
             self._last_at = now
             _send(pending.connection, pending.reply)
 

@@ -67,7 +67,7 @@ def same_rows(far: Ran, near: Ran) -> None:
 # The same rows
 
 
-COMMANDS = {
+COMMANDS: dict[str, tuple[str, ...]] = {
     "count": (),
     "contexts": ("-n", "3", "--width", "30"),
     "docnorm": ("--draws", "4", "--exact-up-to", "0", "--context", "100"),
@@ -79,8 +79,8 @@ def test_rows_are_those_of_the_folder_where_a_fifth_of_replies_fails(
     command: str, kind: InPlaceKind, four: Path, tmp_path: Path
 ) -> None:
     with RangeServer(four.parent, 0.001, UNLUCKY) as server:
-        given = (*COMMANDS[command], "--journal", tmp_path / "journal", *kind.lean_options)
-        far = kind.run(command, f"{server.url}four", *given)
+        given = (*COMMANDS[command], *kind.lean_options)
+        far = kind.run(command, f"{server.url}four", "--journal", tmp_path / "journal", *given)
         faults = {request.fault for request in server.record().requests}
     assert {"500", "cut", "wrong_range"} <= faults
     same_rows(far, kind.run(command, four, *COMMANDS[command]))

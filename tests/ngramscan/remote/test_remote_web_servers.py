@@ -348,7 +348,7 @@ def test_a_rate_limit_slows_index_files_in_place_down(
     folder = kind.write_texts(root / "index", texts)
     zone = "limit_req_zone $binary_remote_addr zone=z:1m rate=10r/s;"
     with nginx(root, tmp_path / "state", "limit_req zone=z;", zone) as url:
-        journal = ("--journal", tmp_path / "journal", *kind.lean_options)
+        journal = ("--journal", str(tmp_path / "journal"), *kind.lean_options)
         far = kind.run_on("count", f"{url}index/", "-e", " hello", *journal)
     near = kind.run_on("count", folder, "-e", " hello")
     assert occurrences(far) == occurrences(near) == 400
