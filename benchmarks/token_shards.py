@@ -5,20 +5,23 @@
 Format 4; unless other numbers are given, 8 shards of 50 million tokens, each of which takes 15 s
 and 0.9 GB of memory. Texts that every machine has (the documents of the tests, descriptions of
 installed packages, sources of Python) are tokenized once. Documents are made of pieces of them, 12
-tokens long on average, so that few suffixes have more than 40 tokens in common, but short phrases
-are as frequent as in texts. The phrases of the set f1, after a space and at the beginning of a
-line, are planted with frequencies between 2e-8 and 1e-4. The seed is fixed, and a shard that exists
-stays as it is.
+tokens long on average, so that few suffixes have more than 60 tokens in common, but short phrases
+are as frequent as in texts. Pieces begin and end with words, so that the tokens of most documents
+are those of their text. Between them are the phrases of the set f1, after a space and at the
+beginning of a line, with frequencies between 2e-8 and 1e-4. The seed is fixed, and a shard that
+exists stays as it is.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import sys
 import sysconfig
 from collections.abc import Iterator
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,12 +36,17 @@ from ngramscan.patterns.given import load_given
 TOKENIZER = ROOT / "tests" / "tokens" / "llamalike.model"
 SEPARATOR = 65_535
 SOURCE_CHARACTERS = 16_000_000
-PIECE_TOKENS, DOCUMENT_TOKENS = 12, 600
+PIECE_WORDS, DOCUMENT_PIECES = 3, 50
+PIECE_TOKENS = 10
+"""Tokens of a piece, on average, at least."""
+LONGEST_PIECE = 100
+"""In words."""
 TOKENS_AT_ONCE = 4_000_000
 LOWEST_FREQUENCY, HIGHEST_FREQUENCY = -7.7, -4.0
 """Powers of ten."""
 
 Tokens = NDArray[np.uint16]
+Places = NDArray[np.int64]
 
 
 def source_texts() -> Iterator[str]:
@@ -53,46 +61,73 @@ def source_texts() -> Iterator[str]:
         yield path.read_text("utf-8", errors="ignore")
 
 
-def tokenized_sources(tokenizer: Tokenizer) -> Tokens:
-    """Return the tokens of all texts in one piece, of a bounded size."""
-    tokens: list[int] = []
+class Pool(NamedTuple):
+    """Tokens from which documents are made."""
+
+    tokens: Tokens
+    """The texts, then the phrases, then a separator."""
+    cuts: Places
+    """Where words of the texts begin: tokens of parts between two of them are those of a text."""
+    forms: list[range]
+    """The places of the phrases."""
+
+
+def make_pool(tokenizer: Tokenizer) -> Pool:
+    """Tokenize texts and phrases."""
+    ids: list[int] = []
     characters = 0
     for text in source_texts():
-        tokens += tokenizer.of_document(text)
+        ids += tokenizer.of_document(text)
         characters += len(text)
         if characters > SOURCE_CHARACTERS:
             break
-    return np.array(tokens, np.uint16)
+    pieces = tokenizer.pieces(ids)
+    cuts = [
+        place
+        for place, (before, piece) in enumerate(pairwise(pieces), 1)
+        if re.fullmatch("▁[^▁]+", piece) and not re.search("▁$|^<0x", before)
+    ]
+    forms = []
+    for form in phrase_forms(tokenizer):
+        forms.append(range(len(ids), len(ids) + len(form)))
+        ids += form
+    return Pool(np.array([*ids, SEPARATOR], np.uint16), np.array(cuts, np.int64), forms)
 
 
-def phrase_forms(tokenizer: Tokenizer) -> list[Tokens]:
-    """Return the token n-grams of the set f1."""
-    forms: list[list[int]] = []
+def phrase_forms(tokenizer: Tokenizer) -> Iterator[list[int]]:
+    """Yield the token n-grams of the set f1, the second form with the line end before it."""
+    line_end = tokenizer.of_document("a\n")[-1:]
     for query in load_given(["f1"], (), (), (), ()).queries():
-        forms.append(tokenizer.after_space(query.text))
+        yield tokenizer.after_space(query.text)
         if at_start_of_line := tokenizer.after_newline(query.text):
-            forms.append(at_start_of_line)
-    return [np.array(form, np.uint16) for form in forms]
+            yield [*line_end, *at_start_of_line]
 
 
-def draw_text(draw: np.random.Generator, sources: Tokens, forms: list[Tokens], size: int) -> Tokens:
+def draw_text(draw: np.random.Generator, pool: Pool, size: int) -> Tokens:
     """Return the text of a shard, with a separator in front of each document."""
+    # A few more pieces than are needed, since their lengths are drawn.
+    number = int(1.2 * size / PIECE_TOKENS)
+    first_cuts = draw.integers(0, len(pool.cuts) - LONGEST_PIECE, number)
+    words = np.minimum(draw.geometric(1 / PIECE_WORDS, number), LONGEST_PIECE - 1)
+    starts = pool.cuts[first_cuts]
+    lengths = pool.cuts[first_cuts + words] - starts
+    for form in pool.forms:
+        frequency = 10 ** draw.uniform(LOWEST_FREQUENCY, HIGHEST_FREQUENCY)
+        planted = draw.integers(0, number, round(size * frequency))
+        starts[planted], lengths[planted] = form.start, len(form)
+    pieces_of_documents = draw.lognormal(np.log(DOCUMENT_PIECES) - 0.5, 1, number).astype(np.int64)
+    first_pieces = np.cumsum(1 + pieces_of_documents)
+    separators = np.append(0, first_pieces[first_pieces < number])
+    starts[separators], lengths[separators] = len(pool.tokens) - 1, 1
+    ends = np.cumsum(lengths)
+    assert ends[-1] >= size, "too few pieces were drawn"
     text = np.empty(size, np.uint16)
     for start in range(0, size, TOKENS_AT_ONCE):
-        part = text[start : start + TOKENS_AT_ONCE]
-        # Twice as many pieces as are needed, since their lengths are drawn.
-        lengths = draw.geometric(1 / PIECE_TOKENS, 2 * len(part) // PIECE_TOKENS + 100)
-        starts = draw.integers(0, len(sources), len(lengths))
-        ends = np.cumsum(lengths)
-        places = np.repeat(starts - (ends - lengths), lengths)[: len(part)]
-        part[:] = sources[(places + np.arange(len(part))) % len(sources)]
-    for form in forms:
-        frequency = 10 ** draw.uniform(LOWEST_FREQUENCY, HIGHEST_FREQUENCY)
-        planted = draw.integers(0, size - len(form), round(size * frequency))
-        text[planted[:, None] + np.arange(len(form))] = form
-    drawn = draw.lognormal(np.log(DOCUMENT_TOKENS) - 0.5, 1, 2 * size // DOCUMENT_TOKENS)
-    document_starts = np.cumsum(drawn.astype(np.int64) + 1)
-    text[document_starts[document_starts < size]] = text[0] = SEPARATOR
+        places = np.arange(start, min(start + TOKENS_AT_ONCE, size))
+        pieces = np.searchsorted(ends, places, side="right")
+        text[start : start + len(places)] = pool.tokens[
+            starts[pieces] + places - (ends[pieces] - lengths[pieces])
+        ]
     return text
 
 
@@ -122,13 +157,15 @@ def main() -> None:
     shards = int(sys.argv[3]) if len(sys.argv) > 3 else 8
     tokenizer = open_tokenizer(sys.argv[4] if len(sys.argv) > 4 else TOKENIZER, 2)
     folder.mkdir(parents=True, exist_ok=True)
-    sources, forms = tokenized_sources(tokenizer), phrase_forms(tokenizer)
-    print(f"{len(sources):,} tokens of {len(np.unique(sources)):,} kinds, {len(forms)} n-grams")
+    pool = make_pool(tokenizer)
+    kinds, tokens_per_cut = len(np.unique(pool.tokens)), len(pool.tokens) / len(pool.cuts)
+    print(f"{len(pool.tokens):,} tokens of {kinds:,} kinds, {len(pool.forms)} n-grams")
+    print(f"{tokens_per_cut:.1f} tokens between two places to cut, on average")
     for number in range(shards):
         if (folder / f"table.{number}").exists():
             continue
         draw = np.random.default_rng([1, number])
-        write_shard(folder, number, draw_text(draw, sources, forms, size))
+        write_shard(folder, number, draw_text(draw, pool, size))
         print(f"shard {number}: {size:,} tokens")
 
 
