@@ -11,19 +11,17 @@ of the program, which is not counted.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import platform
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from benchmarks.measured_command import counts_of, run_ngramscan
 from ngramscan.index_files.fm9 import kernels, layout
 from ngramscan.index_files.fm9.reader import Fm9File, open_shards
 from ngramscan.index_files.fm9.tables import (
@@ -76,19 +74,6 @@ def is_uniform(t: Tables, number: int) -> bool:
     return int(after - ones) in {0, SUPERBLOCK}
 
 
-def run(command: list[str]) -> tuple[list[list[str]], float, float, float]:
-    """Run a command; return its rows, seconds, seconds of CPU, and megabytes of memory at most."""
-    started_at = time.perf_counter()
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        rows = list(csv.reader(process.stdout))
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0
-    cpu = usage.ru_utime + usage.ru_stime
-    return rows, time.perf_counter() - started_at, cpu, usage.ru_maxrss / 1000
-
-
 def main() -> None:
     index = Path(sys.argv[1]).resolve()
     latency_s = float(sys.argv[2]) / 1000 if len(sys.argv) > 2 else 0.03
@@ -97,16 +82,15 @@ def main() -> None:
     patterns = {query.text.encode() for query in load_given(["f1"], (), (), (), ()).queries()}
     steps = max(dependent_steps(shard.data, one) for shard in shards for one in patterns)
     size = sum(shard.index_bytes for shard in shards)
-    count = [sys.executable, "-m", "ngramscan", "count", "f1", "--format", "csv", "-q"]
+    near = run_ngramscan("count", "f1", "--index", f"fm9:{index}")
     with RangeServer(index, latency_s, faults) as server, tempfile.TemporaryDirectory() as name:
-        asked = [*count, "--index", f"fm9:{server.url}", "--journal", f"{name}/j", *sys.argv[4:]]
-        _, _, cpu_of_start, _ = run([*count, "--index", f"fm9:{index}"])
-        rows, seconds, cpu, megabytes = run(asked)
+        journal = ("--journal", f"{name}/journal", *sys.argv[4:])
+        far = run_ngramscan("count", "f1", "--index", f"fm9:{server.url}", *journal)
         first = server.record().requests
-        _, again, _, _ = run(asked)
+        again = run_ngramscan("count", "f1", "--index", f"fm9:{server.url}", *journal)
         requests = len(server.record().requests) - len(first)
-    local, *_ = run([*count, "--index", f"fm9:{index}"])
-    assert [row[4:7] for row in rows] == [row[4:7] for row in local], "other counts"
+    counts_in_place, *local_counts = counts_of([far, near])
+    assert [counts_in_place] == local_counts, "other counts"
     read = sum(one.stop - one.start for one in first)
     report = {
         "machine": f"{platform.machine()}, {os.cpu_count()} cores",
@@ -115,14 +99,14 @@ def main() -> None:
         "patterns": len(patterns),
         "dependent_steps": steps,
         "least_s": round(steps * latency_s, 2),
-        "seconds": round(seconds, 2),
-        "start_s": round(again, 2),
-        "times_the_least": round((seconds - again) / (steps * latency_s or 1), 2),
-        "cpu_s": round(cpu, 2),
-        "cpu_of_a_local_count_s": round(cpu_of_start, 2),
+        "seconds": round(far.seconds, 2),
+        "start_s": round(again.seconds, 2),
+        "times_the_least": round((far.seconds - again.seconds) / (steps * latency_s or 1), 2),
+        "cpu_s": round(far.cpu_s, 2),
+        "cpu_of_a_local_count_s": round(near.cpu_s, 2),
         "requests": len(first),
         "bytes_share_percent": round(100 * read / size, 2),
-        "memory_mb": round(megabytes),
+        "memory_mb": round(far.megabytes),
         "second_run_requests": requests,
     }
     print(json.dumps(report, indent=2))

@@ -18,6 +18,7 @@ import pytest
 
 from tests.support.command import NGRAMSCAN
 from tests.support.dask_cluster import dask_cluster, wait_until
+from tests.support.in_place_kinds import TOKEN_KIND
 from tests.support.places import REPLAY, TOKENS
 from tests.support.range_server import RangeServer
 from tests.support.serve_process import serving
@@ -26,7 +27,7 @@ from tests.support.started import started
 
 TOKENIZER = TOKENS / "allenai_dolma2.json.gz"
 CHANGING = re.compile(
-    rb"(?<=,)(?:api|fm9|journal)(?=,)|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)"
+    rb"(?<=,)(?:api|fm9|tokens|journal)(?=,)|\d{4}-\d\d-\d\dT[\d:.]+(Z|\+00:00)"
     rb"|\d+ \w+ \d{4}, \d\d:\d\d UTC|\"seconds\":\S+"
 )
 """Times, and where a count comes from, which differ from run to run."""
@@ -47,6 +48,12 @@ def a_store(_: Path) -> Iterator[str]:
         yield server.url
 
 
+def a_token_store(folder: Path) -> Iterator[str]:
+    TOKEN_KIND.write_shards(folder / "served")
+    with RangeServer(folder / "served", 0.002) as server:
+        yield server.url
+
+
 def a_cluster(folder: Path) -> Iterator[str]:
     with dask_cluster(folder) as cluster:
         cluster.start_worker()
@@ -62,10 +69,16 @@ def build(out: str, *options: str) -> list[str]:
     return ["index", "build", "corpus", "-o", out, *options]
 
 
+KEEP = ("--index-cache", "out/journal-of-ranges", "--index-memory", "50KB")
+"""Options with which much is read, and kept; like a journal, its pages differ."""
 RUNS: Mapping[str, tuple[Surroundings, Callable[[str], list[str]]]] = {
     "scan": (nothing, lambda _: count("scan:corpus", "--workers", "2")),
     "http": (a_service, lambda url: count(f"{url}replay2", "--rate", "200")),
-    "in place": (a_store, lambda url: count(f"fm9:{url}replay2")),
+    "in place": (a_store, lambda url: count(f"fm9:{url}replay2", *KEEP)),
+    "tokens in place": (
+        a_token_store,
+        lambda url: count(f"tokens:{url}", *KEEP, *TOKEN_KIND.options),
+    ),
     "fm9 build": (nothing, lambda _: build("out/index", "--shard-size", "200000")),
     "token build": (nothing, lambda _: build("tokens:out/index", "--tokenizer", f"{TOKENIZER}")),
     "token build of version 6": (

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support import corpus_files
 from tests.support.command import Ran, invoke
+from tests.support.in_place_kinds import KINDS, InPlaceKind
 from tests.support.object_store import BUCKET, KEYS, ObjectStore, object_store
 
 TEXTS = ("old words of a text", "new words of a text")
@@ -15,10 +16,12 @@ QUERIES = ("-e", "old words", "-e", "new words", "-e", "of a text")
 ROUNDS, PAUSE_S = 6, 0.3
 
 
-def built(folder: Path, name: str, text: str, times: int) -> Path:
+def built(kind: InPlaceKind, folder: Path, text: str, times: int) -> Path:
+    folder.mkdir()
     corpus = corpus_files.write(folder, "c.jsonl", [f"{text} {number}" for number in range(times)])
-    assert invoke("index", "build", corpus, "-o", folder / name, "-q").code == 0
-    return folder / name
+    spec = kind.spec(folder / "index")
+    assert invoke("index", "build", corpus, "-o", spec, *kind.options, "-q").code == 0
+    return folder / "index"
 
 
 def put(store: ObjectStore, index: Path) -> None:
@@ -33,14 +36,15 @@ def counted(ran: Ran) -> tuple[int, ...]:
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 def test_an_index_on_s3_that_is_replaced_is_never_a_mixture(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: InPlaceKind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in KEYS.items():
         monkeypatch.setenv(name, value)
     indexes = [
-        built(tmp_path, "old", TEXTS[0], times=300),
-        built(tmp_path, "new", TEXTS[1], times=500),
+        built(kind, tmp_path / "old", TEXTS[0], times=300),
+        built(kind, tmp_path / "new", TEXTS[1], times=500),
     ]
     right = {(300, 0, 300), (0, 500, 500)}
     is_over = threading.Event()
@@ -56,11 +60,11 @@ def test_an_index_on_s3_that_is_replaced_is_never_a_mixture(
 
         attacker = threading.Thread(target=replace_again_and_again)
         attacker.start()
-        spec = f"fm9:s3://{BUCKET}/index"
+        spec = ("--index", kind.spec(f"s3://{BUCKET}/index"), *kind.options)
         try:
             for number in range(ROUNDS):
                 journal = ("--journal", tmp_path / f"{number}.sqlite", "--format", "csv")
-                ran = invoke("count", *QUERIES, "--index", spec, *journal, "--timeout", "9")
+                ran = invoke("count", *QUERIES, *spec, *journal, "--timeout", "9")
                 if ran.code == 0:
                     assert counted(ran) in right
                 else:

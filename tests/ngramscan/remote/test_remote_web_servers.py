@@ -17,17 +17,17 @@ import pytest
 from ngramscan.errors import IndexChangedError
 from ngramscan.remote.ranges import RangeOptions, Ranges
 from tests.support.command import invoke
+from tests.support.in_place_kinds import KINDS, InPlaceKind
 from tests.support.packers import PACKERS
-from tests.support.places import FM9
 from tests.support.range_server import Faults, RangeServer
 from tests.support.real_servers import SERVERS, free_port, nginx, tinyproxy
 from tests.support.service import ApiServer
 
-INDEX = FM9 / "d5" / "index"
 TEXT, OTHER = "a the b", "a eht b"
 OLD = 1_500_000_000
 """A time of change long ago."""
 NAMES = {"first": TEXT, "second": OTHER}
+EACH_KIND = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 PROXIES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
 
 
@@ -340,13 +340,18 @@ def test_a_rate_limit_slows_a_scan_down(root: Path, tmp_path: Path) -> None:
         assert occurrences(count(f"{url}all.paths", tmp_path / "journal")) == 40
 
 
-def test_a_rate_limit_slows_index_files_in_place_down(root: Path, tmp_path: Path) -> None:
-    shutil.copytree(INDEX, root / "index")
-    near = invoke("count", "-e", "hello", "--index", f"fm9:{INDEX}", "--format=csv")
+@EACH_KIND
+def test_a_rate_limit_slows_index_files_in_place_down(
+    kind: InPlaceKind, root: Path, tmp_path: Path
+) -> None:
+    texts = [f"a text {number} that says hello, and again hello" for number in range(200)]
+    folder = kind.write_texts(root / "index", texts)
     zone = "limit_req_zone $binary_remote_addr zone=z:1m rate=10r/s;"
     with nginx(root, tmp_path / "state", "limit_req zone=z;", zone) as url:
-        far = count_in(f"fm9:{url}index/", tmp_path / "journal", literal="hello")
-    assert occurrences(far) == occurrences(near)
+        journal = ("--journal", str(tmp_path / "journal"), *kind.lean_options)
+        far = kind.run_on("count", f"{url}index/", "-e", " hello", *journal)
+    near = kind.run_on("count", folder, "-e", " hello")
+    assert occurrences(far) == occurrences(near) == 400
 
 
 def test_pieces_of_a_file_without_tag_and_date_are_read_again(tmp_path: Path) -> None:
@@ -429,26 +434,20 @@ def pages(root: Path, state: Path) -> AbstractContextManager[str]:
     return nginx(root, state, "location / { try_files $uri /app.html; }")
 
 
-def test_an_index_is_counted_where_unknown_names_give_a_page(root: Path, tmp_path: Path) -> None:
-    shutil.copytree(INDEX, root / "index")
-    near = invoke("count", "-e", "hello", "--index", f"fm9:{INDEX}", "--format=csv")
+@EACH_KIND
+def test_an_index_is_counted_where_unknown_names_give_a_page(
+    kind: InPlaceKind, root: Path, tmp_path: Path
+) -> None:
+    folder = kind.write_shards(root / "index")
+    given = ("-e", kind.literals[0])
     with pages(root, tmp_path / "state") as url:
-        far = count_in(f"fm9:{url}index/", tmp_path / "journal", literal="hello")
-        nothing = count_in(f"fm9:{url}nothing/", tmp_path / "journal", literal="hello")
-    assert occurrences(far) == occurrences(near)
+        far, nothing = (
+            kind.run_on("count", f"{url}{name}/", *given, "--journal", tmp_path / "journal")
+            for name in ("index", "nothing")
+        )
+    assert occurrences(far) == occurrences(kind.run_on("count", folder, *given)) > 0
     assert nothing.code == 2
     assert "the server answers HTML to names it lacks" in nothing.stderr
-
-
-def test_counts_of_an_index_without_tag_and_date_are_not_kept(tmp_path: Path) -> None:
-    shutil.copytree(INDEX, tmp_path / "root" / "no_etag")
-    with RangeServer(tmp_path / "root", faults=Faults(always={"no_etag/": "no_etag"})) as server:
-        url = f"fm9:{server.url}no_etag/"
-        first = count_in(url, tmp_path / "journal", literal="hello")
-        second = count_in(url, tmp_path / "journal", literal="hello")
-    assert occurrences(first) == occurrences(second)
-    assert {row["source"] for row in second.rows} == {"fm9"}
-    assert "counts are not kept" in second.rows[0]["note"]
 
 
 @pytest.mark.parametrize("address", ["http://[::1/a.jsonl", "http://me:secret@[::1/a.jsonl"])

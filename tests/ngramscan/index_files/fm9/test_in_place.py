@@ -1,29 +1,18 @@
 """Indexes asked where they lie, over a server with faults: the answers of the local reader."""
 
-import csv
-import io
 import json
-import os
 import random
-import shlex
 import shutil
-import sqlite3
-import subprocess
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
-from datetime import datetime
-from itertools import count, pairwise
+from contextlib import contextmanager
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
-from types import SimpleNamespace
 
-import fsspec
 import numpy as np
 import pytest
 
-from ngramscan import clock
 from ngramscan.errors import IndexFormatError, NgramscanError
 from ngramscan.index_files.fm9 import in_place_shards
 from ngramscan.index_files.fm9.in_place_shards import InPlaceShard, find_in_all, open_in_place
@@ -34,11 +23,11 @@ from ngramscan.index_files.fm9.reader import open_shards
 from ngramscan.prevalence.spans import WordText, windows_of
 from ngramscan.progress import SILENT
 from ngramscan.remote.ranges import RangeOptions, Ranges
-from tests.support.command import NGRAMSCAN, Ran, invoke, without
+from tests.support.command import Ran, invoke, without
 from tests.support.corpus_files import jsonl
-from tests.support.fm9_shards import DOCUMENTS, brute_force, occurring, write_shard
-from tests.support.object_store import BUCKET, KEYS, object_store
-from tests.support.places import FM9, REPLAY
+from tests.support.fm9_shards import DOCUMENTS, occurring, write_shard
+from tests.support.in_place_kinds import write_four_fm9
+from tests.support.places import REPLAY
 from tests.support.range_server import Faults, RangeServer
 from tests.support.rounds import InRounds
 from tests.support.sizes import slow
@@ -53,18 +42,9 @@ LONG = next(text for text in DOCUMENTS if 200 < len(text) < 400)
 LITERALS = ("step by step", "the answer is", "no such words at all", "formula")
 
 
-def write_four(folder: Path) -> Path:
-    """Copy four shards, of which the first two are the documents of the tests."""
-    sources = [INDEXES / "replay2" / "0", INDEXES / "replay2" / "1"]
-    sources += [INDEXES / "replay", FM9 / "dlit" / "index"]
-    for number, source in enumerate(sources):
-        shutil.copytree(source, folder / str(number))
-    return folder
-
-
 @pytest.fixture(scope="module")
 def four(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_four(tmp_path_factory.mktemp("four"))
+    return write_four_fm9(tmp_path_factory.mktemp("four"))
 
 
 @contextmanager
@@ -272,169 +252,6 @@ def test_beyond_all_disks_the_right_places_are_asked_for(tmp_path: Path, size: i
 # Commands
 
 
-def test_a_second_run_searches_nothing_and_other_files_are_searched(
-    four: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    later = count(10**9, 60).__next__  # whoever looks at a clock is a minute later
-    monkeypatch.setattr(time, "time", later)
-    dates = SimpleNamespace(now=lambda zone: datetime.fromtimestamp(later(), zone))
-    monkeypatch.setattr(clock, "datetime", dates)
-    folder = shutil.copytree(four, tmp_path / "index")
-    options = ("-n1", "--width=9", "--index-memory=240KB")
-    literals = [part for text in LITERALS for part in ("-e", text)]
-    local = invoke("count", *literals, "--index", f"fm9:{folder}", "--format", "csv").rows
-    with RangeServer(folder, faults=UNLUCKY) as server:
-        first = asked(server.url, tmp_path)
-        again = asked(server.url, tmp_path)
-        shown = asked(server.url, tmp_path, *options, command="contexts")
-        shown_again = asked(server.url, tmp_path, *options, command="contexts")
-        runs = [first, again, shown, shown_again]
-        assert [(ran.code, len(ran.rows)) for ran in runs] == [(0, 4), (0, 4), (0, 3), (0, 3)]
-        of_a_run = ("source", "asked_at")
-        assert without(again.rows, *of_a_run) == without(first.rows, *of_a_run)
-        assert without(shown_again.rows, *of_a_run) == without(shown.rows, *of_a_run)
-        assert "3 windows will take about" in shown.stderr
-        assert without(first.rows, "index", *of_a_run) == without(local, "index", *of_a_run)
-        assert (sources(first.rows), sources(again.rows)) == ({"fm9"}, {"journal"})
-        assert int(first.rows[0]["occurrences"]) >= 2 * brute_force(LITERALS[0])
-        # One shard becomes another one: what the journal has is not true of it.
-        shutil.rmtree(folder / "1")
-        shutil.copytree(FM9 / "d5" / "index", folder / "1")
-        mixed = asked(server.url, tmp_path, "-n2", "--width=9", command="contexts")
-        assert mixed.code == 0, mixed.stderr
-        new = asked(server.url, tmp_path, "-e", "hello", "--refresh").rows
-        assert sources(new) == sources(asked(server.url, tmp_path, "--refresh").rows) == {"fm9"}
-        assert int(new[0]["occurrences"]) < int(first.rows[0]["occurrences"])
-
-
-DAMAGED = {
-    "cut": '{"fingerprint',
-    "a list of texts": '["a"]',
-    "a number": "7",
-    "deep": "[" * 100_000,
-    "half a place": "[[0, 2.5, 4]]",
-    "an infinite place": "[[0, 2, Infinity]]",
-    "no number": "[[0, NaN, 4]]",
-    "a place before the first": "[[0, -1, 4]]",
-    "true for a shard": "[[true, 2, 4]]",
-}
-
-
-@pytest.mark.parametrize("damaged", DAMAGED.values(), ids=DAMAGED)
-@pytest.mark.parametrize("of", ["files", "counts"])
-def test_a_damaged_reply_in_the_journal_is_asked_again(
-    tmp_path: Path, of: str, damaged: str
-) -> None:
-    with RangeServer(FM9 / "d5" / "index") as server:
-        before = asked(server.url, tmp_path).rows
-        with closing(sqlite3.connect(tmp_path / "journal", isolation_level=None)) as journal:
-            where = f"request {'=' if of == 'files' else '<>'} 'files'"
-            changed = journal.execute(f"UPDATE replies SET reply = ? WHERE {where}", [damaged])
-            assert changed.rowcount == (1 if of == "files" else len(LITERALS))
-        again = asked(server.url, tmp_path).rows
-        assert without(again, "asked_at", "source") == without(before, "asked_at", "source")
-        assert sources(again) == {"journal" if of == "files" else "fm9"}
-
-
-def sources(rows: list[dict[str, str]]) -> set[str]:
-    return {row["source"] for row in rows}
-
-
-UNMARKED = (
-    "its server sends no ETag and no date, or the files have just changed: counts are not kept"
-)
-
-
-@pytest.mark.parametrize("kind", ["etag", "date", "no_etag"])
-def test_an_index_that_was_replaced_is_counted_anew_whatever_the_disk_has(
-    kind: str, tmp_path: Path
-) -> None:
-    draw, folder = random.Random(3), tmp_path / "served" / kind
-    words = ["".join(draw.choices("etaoinshr", k=draw.randrange(2, 8))) for _ in range(300)]
-    texts = [" ".join(draw.choices(words, k=60)).encode() + b" step" for _ in range(60)]
-    others = [*texts[:-1], texts[-1].replace(b"step", b"pest")]
-    first = write_shard(tmp_path / "first", texts, [b"{}"] * 60)
-    second = write_shard(tmp_path / "second", others, [b"{}"] * 60)
-    sizes = [(second / name).stat().st_size for name in FILES]
-    assert [(first / name).stat().st_size for name in FILES] == sizes
-    shutil.copytree(first, folder)
-    with RangeServer(folder.parent, faults=Faults(always={f"{kind}/": kind})) as server:
-
-        def count(literal: str, *options: str) -> tuple[int, str]:
-            place = ("--index", f"fm9:{server.url}{kind}", "--journal", str(tmp_path / "journal"))
-            keep = ("--index-cache", str(tmp_path / "kept"), "--format=csv", "-v")
-            ran = invoke("count", "-e", literal, *place, *keep, *options)
-            (row,) = ran.rows
-            assert row["note"] == UNMARKED * (kind == "no_etag")
-            return int(row["occurrences"]), ran.stderr
-
-        assert count("step")[0] == 60
-        before = len(server.record().requests)
-        occurrences, stderr = count("step", "--refresh")
-        assert (occurrences, "changed" in stderr) == (60, False)
-        paths = [request.path for request in server.record().requests[before:]]
-        if kind != "no_etag":  # of which nothing is kept
-            names = ("plan.json", "manifest.json", *FILES)
-            assert sorted(paths) == sorted(f"{kind}/{name}" for name in names)
-        for name in FILES:
-            shutil.copyfile(second / name, folder / name)
-            os.utime(folder / name, (1e9, 1e9))
-        occurrences, stderr = count("pest")
-        assert occurrences == 1
-        said = (
-            "4 files changed since an earlier run; the parts of them in --index-cache are removed"
-        )
-        assert (f"{kind}: {said}" in stderr) == (kind != "no_etag")
-        assert count("step")[0] == 59  # a reply of the other index is not taken for one of this
-        occurrences, stderr = count("step", "--refresh")
-        assert (occurrences, "changed" in stderr) == (59, False)
-
-
-def test_documents_are_estimated_in_place_as_locally(tmp_path: Path) -> None:
-    given = ("docnorm", "the answer is", "--draws", "4", "--context", "100", "--format", "csv")
-    local = invoke(*given, "--index", f"fm9:{INDEXES / 'replay'}", "--exact-up-to", "0")
-    with RangeServer(INDEXES / "replay") as server:
-        far = invoke(*given, "--index", f"fm9:{server.url}", "--journal", str(tmp_path / "j"))
-    assert local.code == far.code == 0
-    exact = ("occurrences", "draws", "estimator", "level")
-    assert [far.rows[0][name] for name in exact] == [local.rows[0][name] for name in exact]
-
-
-@pytest.mark.integration
-def test_an_index_on_s3_is_counted_without_a_request_that_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    index = INDEXES / "replay2"
-    for name, value in KEYS.items():
-        monkeypatch.setenv(name, value)
-    with object_store() as store:  # which closes each connection, as it says in each answer
-        monkeypatch.setitem(fsspec.config.conf, "s3", {"endpoint_url": store.endpoint})
-        for path in sorted(index.glob("*/*")):
-            store.put(f"{BUCKET}/index/{path.relative_to(index)}", path.read_bytes())
-        far = asked(
-            f"s3://{BUCKET}/index", tmp_path, "--index-memory", "240KB", "--timeout", "60", "-v"
-        )
-    assert "again in" not in far.stderr
-    given = [part for text in LITERALS for part in ("-e", text)]
-    near = invoke("count", *given, "--index", f"fm9:{index}", "--format", "csv")
-    assert without(far.rows, "index", "asked_at") == without(near.rows, "index", "asked_at")
-
-
-@pytest.mark.integration
-def test_few_descriptors_are_enough_for_many_shards(tmp_path: Path) -> None:
-    for number in range(15):
-        (tmp_path / str(number)).symlink_to(INDEXES / "replay2" / "0")
-    with RangeServer(tmp_path, 0.01) as server:
-        count = f"{shlex.join(NGRAMSCAN)} count -e 'step by step' --format csv"
-        options = f"--index fm9:{server.url} --journal {tmp_path / 'journal'}"
-        command = ["sh", "-c", f"ulimit -n 64; exec {count} {options}"]
-        ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
-    assert (ran.returncode, ran.stderr) == (0, "")
-    local = invoke("count", "-e", "step by step", "--index", f"fm9:{tmp_path}", "--format", "csv")
-    (far,) = csv.DictReader(io.StringIO(ran.stdout))
-    assert far["occurrences"] == local.rows[0]["occurrences"]
-
-
 def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
     with RangeServer(four) as server:
         (plan,) = asked(server.url, tmp_path, "--dry-run", "--index-memory", "240KB").rows
@@ -461,42 +278,8 @@ def test_a_dry_run_asks_for_headers_only(four: Path, tmp_path: Path) -> None:
 # What goes wrong
 
 
-@pytest.mark.parametrize("request_number", [30, 120])
-def test_a_file_that_changes_under_way_is_an_error_and_never_a_count(
-    request_number: int, four: Path, tmp_path: Path
-) -> None:
-    with RangeServer(four, faults=Faults(changed_from=request_number)) as server:
-        ran = asked(server.url, tmp_path, "--index-memory", "240KB")
-    assert (ran.code, ran.rows) == (1, [])
-    assert "it changed while it was read" in ran.stderr
-
-
-WRONG = {
-    "none/": ("404", "no index there: neither manifest.json nor data.fm9 in it"),
-    "closed/": ("403", "HTTP 403, access denied; is it public"),
-    "cut/1/meta.fm9": ("404", "/1/meta.fm9: missing; copy"),
-    "gap/1/": ("404", "/gap: shard 1 is missing: there are others up to 3; copy it"),
-    "partly/3/": ("403", "access denied"),
-}
-"""The beginnings of paths, what is wrong there, and what is said."""
-
-
-@pytest.mark.parametrize("place", WRONG)
-def test_what_is_missing_or_refused_is_one_line_with_the_cure(
-    place: str, four: Path, tmp_path: Path
-) -> None:
-    folder, (kind, said) = place.partition("/")[0], WRONG[place]
-    (tmp_path / folder).symlink_to(four)
-    with RangeServer(tmp_path, faults=Faults(always={place: kind})) as server:
-        ran = asked(server.url.replace("//", "//me:secret@") + folder, tmp_path)
-    assert (ran.code != 0, ran.stdout) == (True, "")
-    assert said in ran.stderr
-    assert "secret" not in ran.stderr
-    assert len(ran.stderr.strip().splitlines()) == 1
-
-
 def test_a_manifest_lists_the_shards(tmp_path: Path) -> None:
-    folder = write_four(tmp_path / "index")
+    folder = write_four_fm9(tmp_path / "index")
     shards = open_shards(folder)
     entries = [
         in_folder(describe_shard(shard.directory, shard.documents, shard.text_bytes), str(number))
