@@ -24,6 +24,7 @@ from ngramscan.journal import Journal
 from ngramscan.messages import counted
 from ngramscan.progress import Progress, format_bytes
 from ngramscan.remote.ranges import Ranges
+from ngramscan.remote.requester_pays import dollars_for, is_on_s3
 from ngramscan.remote.stores import shown
 from ngramscan.rows import Note
 from ngramscan.stopping import on_any_thread
@@ -96,7 +97,9 @@ class InPlaceTokenIndex(TokenFilesIndex):
         kept_bytes = sum(shard.kept_bytes for shard in folder.shards)
         loads = sum(shard.loads for shard in folder.shards)
         latency = folder.latency_s
-        opened = Cost(opening + loads, opening + loads, kept_bytes, opening * latency)
+        requests = opening + loads
+        dollars = self._dollars_for(requests, kept_bytes)
+        opened = Cost(requests, requests, kept_bytes, opening * latency, dollars)
         return (
             opened + self._cost_of_searches(len(patterns)) + self._cost_of_windows(windows, context)
         )
@@ -144,7 +147,11 @@ class InPlaceTokenIndex(TokenFilesIndex):
         if self._rate:
             per_second = min(per_second, self._rate)
         seconds = max(rounds * folder.latency_s, requests / per_second, size / _BYTES_PER_S)
-        return Cost(at_most, requests, size, seconds)
+        return Cost(at_most, requests, size, seconds, self._dollars_for(requests, size))
+
+    def _dollars_for(self, requests: int, size: int) -> float:
+        """Return what S3 charges; 0 for files elsewhere."""
+        return dollars_for(requests, size) if is_on_s3(self.spec) else 0.0
 
 
 def open_in_place(

@@ -382,6 +382,33 @@ def test_a_service_that_lies_gives_no_count(
     assert problem in str(count.error)
 
 
+def test_single_tokens_have_their_counts(
+    server: TokenServer, opened: Opened, oracles: dict[str, TokenOracle]
+) -> None:
+    ids = [415, 2936, 272, 13]
+    counts = opened(server).count_tokens(ids)
+    assert counts == {token: oracles[LLAMA].count([token]) for token in ids}
+    assert all(counts.values())
+
+
+@pytest.mark.parametrize(
+    ("lies", "problem"),
+    [
+        ({"token_ids": [5]}, "a reply about other tokens"),
+        ({"approx": True}, "no exact count"),
+        ({"count": "many"}, "no exact count"),
+    ],
+    ids=ascii,
+)
+def test_a_token_that_a_service_lies_about_has_no_count(
+    lies: dict[str, Any], problem: str, opened: Opened
+) -> None:
+    with serve(LLAMA, lies={"count": lies}) as server:
+        counts = opened(server).count_tokens([415, 272])
+    assert {*counts} == {415, 272}
+    assert all(problem in str(error) for error in counts.values())
+
+
 @pytest.mark.parametrize(
     ("lies", "problem"),
     [
