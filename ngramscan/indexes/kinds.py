@@ -21,14 +21,14 @@ from ngramscan.indexes.catalog import (
     INFINI_GRAM,
     PAPER,
     PUBLIC,
-    PUBLISHED,
     REQUESTER_PAYS_BUCKETS,
     TOKEN_PREFIX,
     byte_indexes,
     find_hosted,
-    find_published,
     find_token_index,
     near_published_names,
+    published_names,
+    published_urls,
     service_of,
     token_indexes,
 )
@@ -258,26 +258,21 @@ def _token_service_names() -> list[str]:
     return [name for row in token_indexes() for name in (row.alias, row.name)]
 
 
-def _published_names() -> list[str]:
-    return [name for row in PUBLISHED for name in (row.alias, row.name)]
-
-
 def _find_published_places(place: str) -> str:
     """Return a place, or several with commas between them, with URLs for `public/NAME`."""
     return ",".join(map(_find_published_place, place.split(",")))
 
 
 def _find_published_place(place: str) -> str:
-    """Return the URL of a published index; the folder of another one stays as it is.
+    """Return the URLs of a published index; the folder of another one stays as it is.
 
     An InputError says that there is neither an index nor a folder of this name.
     """
     if not place.startswith(PUBLIC):
         return place
     name = place.removeprefix(PUBLIC).rstrip("/")
-    row = find_published(name)
-    if row and row.url:
-        return row.url
+    if urls := published_urls(name):
+        return ",".join(urls)
     if os.path.exists(place):
         return place
     near = " or ".join(near_published_names(name))
@@ -331,7 +326,7 @@ TOKENS = IndexKind(
     description="an index over tokens; to query it, with "
     + OptionUse("tokenizer", placeholder="FILE"),
     options=("tokenizer",),
-    completed_names=_published_names,
+    completed_names=published_names,
     find_place=_find_published_places,
 )
 TOKEN_SERVICE = IndexKind(

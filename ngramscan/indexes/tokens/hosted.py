@@ -95,7 +95,7 @@ T = TypeVar("T")
 
 
 class _ReadQuery(NamedTuple):
-    """What a service has read in a query, and found."""
+    """The reading of a query by a service, and where its n-gram occurs."""
 
     form: Form | None
     r"""None: it is of another text, as an index of bytes reads `\xHH` as one of them."""
@@ -298,7 +298,7 @@ class HostedTokenIndex(CountsTokens, MatchesTokens, LearnsTokenizer):
         return located
 
     def _read_query(self, query: str, reply: Reply) -> _ReadQuery:
-        """Return what the service has read in a query, and found."""
+        """Return how the service has read a query, and where its n-gram occurs."""
         named_ids = reply.get("token_ids") or (), reply.get("tokens") or ()
         is_of_bytes = names_bytes(named_ids, query)
         if is_of_bytes and bytes_of_request(query) != query.encode():
