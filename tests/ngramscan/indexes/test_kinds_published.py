@@ -85,7 +85,7 @@ def test_draws_in_published_files_are_those_in_a_local_copy(
     assert far.rows[0]["draws"] == "7"
 
 
-def test_all_training_data_of_a_model_is_one_index_that_the_reader_pays_for(
+def test_all_training_data_of_a_model_is_one_index_that_readers_pay(
     moto: ObjectStore, connect: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     index, journal = "tokens:public/olmo-2-32b", tmp_path / "journal"
