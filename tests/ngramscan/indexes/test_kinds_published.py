@@ -92,7 +92,7 @@ def test_all_training_data_of_a_model_is_one_index_that_readers_pay(
     with paying_store(moto) as store:
         connect.setenv("AWS_ENDPOINT_URL", store.endpoint)
         refused = run("count", index, journal)
-        assert (refused.code, refused.stdout) == (1, "")
+        assert (refused.code, refused.stdout) == (2, "")
         assert "Error: s3://infini-gram: the bucket's owner has the reader pay" in refused.stderr
         assert store.answered == []
         paid = run("count", index, journal, "--requester-pays")
