@@ -180,14 +180,12 @@ def _open_fm9(spec: str, resources: Resources) -> Sequence[Index]:
 
 
 def _open_tokens(spec: str, resources: Resources) -> Sequence[Index]:
-    with needs_extra(OptionUse("index", spec), "tokens"):
-        from ngramscan.indexes.tokens.local import open_tokens
     places = TOKENS.places_in(spec)
     _refuse_mixed(spec, places)
     _require_tokenizer(places, resources.options.tokenizer)
     if any("://" in place for place in places):
-        from ngramscan.indexes.tokens.in_place import open_in_place  # slower still
-
+        with needs_extra(OptionUse("index", spec), "tokens"):  # slow to import, too
+            from ngramscan.indexes.tokens.in_place import open_in_place
         return [
             open_in_place(
                 places,
@@ -197,6 +195,8 @@ def _open_tokens(spec: str, resources: Resources) -> Sequence[Index]:
                 resources.progress,
             )
         ]
+    with needs_extra(OptionUse("index", spec), "tokens"):
+        from ngramscan.indexes.tokens.local import open_tokens
     folders = [Path(place) for place in places]
     for folder in folders:
         published = find_published(str(folder))
