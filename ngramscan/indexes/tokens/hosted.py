@@ -99,7 +99,7 @@ class _ReadQuery(NamedTuple):
     """The reading of a query by a service, and where its n-gram occurs."""
 
     form: Form | None
-    r"""None: of another text, as an index of bytes reads `\xHH` as one of them, or not asked for, as
+    r"""None: of another text, as an index of bytes reads `\xHH` as one of them, or not asked, as
     ` OR ` is an operator."""
     is_of_bytes: bool
     notes: Sequence[Note] = ()
