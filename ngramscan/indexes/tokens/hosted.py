@@ -99,8 +99,8 @@ class _ReadQuery(NamedTuple):
     """The reading of a query by a service, and where its n-gram occurs."""
 
     form: Form | None
-    r"""None: it is of another text, as an index of bytes reads `\xHH` as one of them; or it was not
-    asked for, as ` OR ` is an operator."""
+    r"""None: of another text, as an index of bytes reads `\xHH` as one of them, or not asked, as
+    ` OR ` is an operator."""
     is_of_bytes: bool
     notes: Sequence[Note] = ()
 
