@@ -103,7 +103,7 @@ class FileReplies(Generic[Files]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is to be said about each reply."""
+        """Notes on each reply."""
         return () if self._is_marked else (_UNMARKED,)
 
     def opened(self) -> Files:

@@ -13,7 +13,7 @@ bits of information that tokens of a text have, about."""
 _CHECKED = 2
 """Suffixes next to a place that are read to check their order, without those that were pivots."""
 
-Ngrams = Collection[tuple[int, ...]]
+TokenNgrams = Collection[tuple[int, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class SearchCost:
     rounds: int
 
 
-def expect_intervals(ngrams: Ngrams, level: int) -> int:
+def expect_intervals(ngrams: TokenNgrams, level: int) -> int:
     """Return the intervals in which the ends of n-grams are searched at a level, as expected.
 
     N-grams that begin with the same tokens are in the same interval for some levels. Those that
@@ -37,7 +37,7 @@ def expect_intervals(ngrams: Ngrams, level: int) -> int:
     return min(1 << level, len(beginnings) + both_ends)
 
 
-def intervals_at_most(ngrams: Ngrams, level: int) -> int:
+def intervals_at_most(ngrams: TokenNgrams, level: int) -> int:
     """Return the most intervals in which the ends of n-grams can be searched at a level."""
     return min(1 << level, 2 * len(ngrams))
 
@@ -45,9 +45,9 @@ def intervals_at_most(ngrams: Ngrams, level: int) -> int:
 def expect_search(
     ranks: int,
     pointer_bytes: int,
-    ngrams: Ngrams,
+    ngrams: TokenNgrams,
     requests_per_round: int,
-    intervals_of: Callable[[Ngrams, int], int],
+    intervals_of: Callable[[TokenNgrams, int], int],
 ) -> SearchCost:
     """Return the cost of searching n-grams in a table, by the intervals at each level."""
     size, level, requests, size_bytes, rounds = ranks, 0, 0, 0.0, 0

@@ -9,10 +9,10 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ngramscan.errors import InputError, NgramscanError
+from ngramscan.errors import InputError, TokenNgramscanError
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder
 from ngramscan.index_files.tokens.in_place_cost import (
-    Ngrams,
+    TokenNgrams,
     expect_intervals,
     expect_search,
     intervals_at_most,
@@ -83,7 +83,7 @@ class InPlaceTokenIndex(TokenFilesIndex):
                 running.extend(islice(submitted, 1))
                 yield shown_window
 
-    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | TokenNgramscanError]:
         """Yield the tokens of each text, and the longest part that occurs from each of them on."""
         new_texts = self._files.unknown_texts([self._tokenizer.after_space(text) for text in texts])
         if new_texts:
@@ -113,7 +113,7 @@ class InPlaceTokenIndex(TokenFilesIndex):
         except InputError:  # it is not counted
             return []
 
-    def _cost_of_searches(self, ngrams: Ngrams) -> Cost:
+    def _cost_of_searches(self, ngrams: TokenNgrams) -> Cost:
         folder = self._files.opened()
         most, expected, size, rounds = 0.0, 0.0, 0.0, 0
         for shard in folder.shards:
@@ -142,7 +142,7 @@ class InPlaceTokenIndex(TokenFilesIndex):
         return self._timed(requests, requests, size, rounds)
 
     def cost_of_matches(self, texts: Sequence[str]) -> Cost:
-        """Return the cost of texts of which nothing is copied; copied parts cost less."""
+        """Return the cost of texts without copied parts, which would cost less."""
         ids_by_text = {text: self._tokenizer.after_space(text) for text in texts}
         return self.cost([], 0, 0) + self._cost_of_texts(ids_by_text.values())
 
