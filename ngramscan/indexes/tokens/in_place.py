@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ngramscan.errors import InputError, TokenNgramscanError
+from ngramscan.errors import InputError, NgramscanError
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder
 from ngramscan.index_files.tokens.in_place_cost import (
     TokenNgrams,
@@ -83,7 +83,7 @@ class InPlaceTokenIndex(TokenFilesIndex):
                 running.extend(islice(submitted, 1))
                 yield shown_window
 
-    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | TokenNgramscanError]:
+    def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
         """Yield the tokens of each text, and the longest part that occurs from each of them on."""
         new_texts = self._files.unknown_texts([self._tokenizer.after_space(text) for text in texts])
         if new_texts:
