@@ -99,8 +99,9 @@ class _ReadQuery(NamedTuple):
     """The reading of a query by a service, and where its n-gram occurs."""
 
     form: Form | None
-    r"""None if it is of another text, as an index of bytes reads `\xHH` as one byte; or if no request
-    was sent, since the service takes ` OR ` for an operator."""
+    r"""None if it is of another text, as an index of bytes reads `\xHH` as one byte; or if no
+    request was sent, since the service takes ` OR ` for an operator.
+    """
     is_of_bytes: bool
     notes: Sequence[Note] = ()
 
