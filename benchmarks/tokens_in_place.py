@@ -127,7 +127,7 @@ def bounds(name: str, measured: Measured, latency_s: float, index_bytes: int) ->
         "bytes": measured.sent_bytes,
     }.items():
         planned = float(measured.plan[quantity])
-        factor = max(planned / real, real / planned) if planned and real > 0 else float("inf")
+        factor = max(planned / real, real / planned)
         yield Bound(f"planned {quantity}, {planned:,.6g}", factor, PLAN_FACTOR, "times")
 
 

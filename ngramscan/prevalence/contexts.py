@@ -138,15 +138,18 @@ def _checked(index: Index, window: Window | WindowFailure) -> Window | WindowFai
 
 def _row(index: str, window: Window, width: int) -> ContextRow:
     start, stop = window.offset, window.stop
-    text_before = window.text[:start].decode()
+    before, match, after = (
+        part.decode(errors="replace")
+        for part in (window.text[:start], window.text[start:stop], window.text[stop:])
+    )
     return ContextRow(
         index=index,
         pattern=window.place.query,
         document=window.document,
         offset=start if window.starts_document else None,
-        left=text_before[max(0, len(text_before) - width) :],
-        match=window.text[start:stop].decode(),
-        right=window.text[stop:].decode()[:width],
+        left=before[max(0, len(before) - width) :],
+        match=match,
+        right=after[:width],
         shard=window.place.shard,
         rank=window.place.rank,
         metadata=window.metadata,

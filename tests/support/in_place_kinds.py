@@ -30,8 +30,10 @@ class InPlaceKind:
     """Texts to count; the third one occurs nowhere."""
     options: tuple[str, ...] = ()
     """What every command needs."""
-    lean_options: tuple[str, ...] = ()
+    lean_options: tuple[str, ...]
     """Options with which little is read in advance."""
+    draw_options: tuple[str, ...] = ()
+    """Options with which less is read for each draw."""
     write_shards: Callable[[Path], Path]
     """Writes an index of four shards."""
     swap_shards: Callable[[Path], None]
@@ -124,6 +126,7 @@ FM9_KIND = InPlaceKind(
     source="fm9",
     literals=("step by step", "the answer is", "no such words at all", "formula"),
     lean_options=("--index-memory", "240KB"),
+    draw_options=("--context", "100"),
     write_shards=write_four_fm9,
     swap_shards=swap_fm9,
     link_shards=link_fm9,
@@ -135,10 +138,11 @@ TOKEN_KIND = InPlaceKind(
     source="tokens",
     literals=("of the", "Return the", "no such words at all", "command"),
     options=("--tokenizer", str(LLAMA)),
+    lean_options=("--index-memory", "2KB"),
     write_shards=write_four_tokens,
     swap_shards=swap_tokens,
     link_shards=link_tokens,
     words=("name", "list"),
     write_texts=write_token_texts,
 )
-KINDS = {"fm9": FM9_KIND}
+KINDS = {"fm9": FM9_KIND, "tokens": TOKEN_KIND}

@@ -34,7 +34,9 @@ from ngramscan.indexes.http.index import ApiIndex
 from ngramscan.indexes.in_place import InPlaceIndex
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.tokens.base import CountsTokens, MatchesTokens
+from ngramscan.indexes.tokens.files import TokenFilesIndex
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex
+from ngramscan.indexes.tokens.in_place import InPlaceTokenIndex
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 
 ABILITIES = (
@@ -58,6 +60,8 @@ INDEXES: dict[type[Index], set[type]] = {
     RuledInPlaceFm9Index: set(),
     InPlaceIndex: {FindsSpans},
     ApiIndex: set(),
+    TokenFilesIndex: {CountsTokens, MatchesTokens, ReadsMetadata},
+    InPlaceTokenIndex: {CountsTokens, MatchesTokens, ReadsMetadata},
     TokenFolderIndex: {CountsTokens, Locates, MatchesTokens, ReadsMetadata},
     HostedTokenIndex: {CountsTokens, MatchesTokens},
 }
