@@ -51,7 +51,7 @@ ABILITIES = (
     MatchesTokens,
     CountsTokens,
 )
-INDEXES: dict[type[Index], set[type]] = {
+INDEXES: dict[type, set[type]] = {
     ScanIndex: {ReadsDocuments, CountsBySource, ShowsExcerpts, FindsPassages},
     Fm9Index: set(),
     LocalFm9Index: {Locates, ReadsMetadata, MatchesSuffixes},
