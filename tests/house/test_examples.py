@@ -26,6 +26,7 @@ from tests.support.places import ROOT
 NOT_RUN = {
     r"^ngramscan serve": "runs until it is stopped: tests/ngramscan/serve/test_protocol.py",
     r"datasets (fetch|check)": "needs the network",
+    r"index list --live": "needs a service with a list: tests/ngramscan/indexes/test_listing.py",
     r"--between rules": "needs scores by two rules: tests/evalcore/commands/test_outcomes.py",
     r"imo-proofbench": "needs files that are not shipped",
 }
