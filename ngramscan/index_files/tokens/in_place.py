@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, starmap
 
 import numpy as np
 
@@ -108,10 +108,9 @@ class InPlaceTokenShard:
             raise IndexFormatError(self._table.url, problem)
 
     def refuse_order(self, rank: int) -> None:
-        """Raise an IndexFormatError: the suffix with a rank comes before the previous one."""
-        raise IndexFormatError(
-            self._table.url, f"rank {rank}: the text there comes before that of rank {rank - 1}"
-        )
+        """Raise an IndexFormatError: the suffix with a rank does not follow the previous one."""
+        problem = f"rank {rank}: the text there does not come after that of rank {rank - 1}"
+        raise IndexFormatError(self._table.url, problem)
 
     async def find(self, patterns: Sequence[bytes], requests_per_round: int) -> Integers:
         """Return the ranks [low, high) of some n-grams, shape (patterns, 2)."""
@@ -133,11 +132,9 @@ class InPlaceTokenShard:
     async def match_ends(self, texts: Sequence[bytes], requests_per_round: int) -> list[Integers]:
         """Return the end of the longest part that occurs from each token of some texts on.
 
-        The end never decreases from one token to the next. So the ends are searched at some places
-        first; where two of them are the same, so are all between.
+        The shard has tokens. The end never decreases from one token to the next. So the ends are
+        searched at some places first; where two of them are the same, so are all between.
         """
-        if not self.tokens:
-            return [np.arange(len(text) // self.width) for text in texts]
         await self.load()
         search = ShardSearch(self, requests_per_round)
         progress = [_MatchedText(text, self.width) for text in texts]
@@ -175,8 +172,7 @@ class InPlaceTokenShard:
 
     async def _starts_separator(self, rank: int) -> bool:
         """Tell whether the suffix with a rank begins with a separator."""
-        start = await self.position(rank) * self.width
-        return await finished(self.start_text(start, start + self.width)) == b"\xff" * self.width
+        return await self._is_separator(await self.position(rank) * self.width)
 
     async def position(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""
@@ -195,25 +191,22 @@ class InPlaceTokenShard:
         """Return the place of a document in the text."""
         await self.load()
         start, stop = await self._offsets.bounds(document)
-        starts = [
-            (document, start),
-            *([(document + 1, stop)] if document + 1 < self.documents else []),
-        ]
-        readings = [
-            (number, at, self.start_text(at, at + self.width))
-            for number, at in starts
-            if at % self.width == 0 and at < self._text.size
-        ]
-        if len(readings) < len(starts):
-            raise self._no_separator(*starts[len(readings)])
-        for number, at, reading in readings:
-            if await finished(reading) != b"\xff" * self.width:
-                raise self._no_separator(number, at)
+        places_by_entry = {document: start}
+        if document + 1 < self.documents:
+            places_by_entry[document + 1] = stop
+        await together(starmap(self._check_separator, places_by_entry.items()))
         return DocumentBounds(start // self.width + 1, stop // self.width)
 
-    def _no_separator(self, document: int, place: int) -> IndexFormatError:
-        problem = f"entry {document}: no separator at byte {place}"
-        return IndexFormatError(self._offset_file.url, problem)
+    async def _check_separator(self, entry: int, place: int) -> None:
+        """Raise an IndexFormatError if no separator begins where an entry says."""
+        is_token = place % self.width == 0 and place < self._text.size
+        if not (is_token and await self._is_separator(place)):
+            problem = f"entry {entry}: no separator at byte {place}"
+            raise IndexFormatError(self._offset_file.url, problem)
+
+    async def _is_separator(self, place: int) -> bool:
+        """Tell whether the token at a place in the text, in bytes, is a separator."""
+        return await finished(self.start_text(place, place + self.width)) == b"\xff" * self.width
 
     async def read(self, positions: range) -> Integers:
         """Return tokens of one document."""
@@ -246,7 +239,8 @@ class InPlaceTokenShard:
 
     def _file(self, name: str) -> RemoteFile:
         if name not in self._files:
-            place = self._text.url.replace("tokenized", name)
+            folder, slash, text_name = self._text.url.rpartition("/")
+            place = folder + slash + text_name.replace("tokenized", name)
             raise IndexFormatError(place, "missing; copy it there, or build the index again")
         return self._files[name]
 
@@ -341,7 +335,11 @@ class InPlaceTokenFolder:
         """Return the end of the longest match at each token of some texts."""
         encoded = [self._encoded(text) for text in texts]
         ends_by_shard = self._ranges.run(
-            together(shard.match_ends(encoded, self.requests_per_round) for shard in self.shards)
+            together(
+                shard.match_ends(encoded, self.requests_per_round)
+                for shard in self.shards
+                if shard.tokens
+            )
         )
         longest = [np.maximum.reduce(ends) for ends in zip(*ends_by_shard, strict=True)]
         return [

@@ -46,7 +46,7 @@ class SearchedFiles(Protocol):
         """Raise an IndexFormatError if a pointer leads to no token."""
 
     def refuse_order(self, rank: int) -> None:
-        """Raise an IndexFormatError: the suffix with a rank comes before the previous one."""
+        """Raise an IndexFormatError: the suffix with a rank does not follow the previous one."""
 
 
 @dataclass(slots=True)
@@ -131,7 +131,7 @@ class ShardSearch:
             too_short = set()
             for bound in open_bounds:
                 self._advance(bound, too_short)
-        await self._check_neighbours({bound.low for bound in bounds})
+        await self._check_neighbours(bounds)
 
     def suffix(self, rank: int) -> Suffix:
         """Return the suffix next to a bound that has been searched."""
@@ -213,16 +213,27 @@ class ShardSearch:
             self.rounds += 1
         return [await finished(reading) for reading in started]
 
-    async def _check_neighbours(self, places: Iterable[int]) -> None:
-        """Raise an IndexFormatError if the suffixes around some places are out of order.
+    async def _check_neighbours(self, bounds: Sequence[Bound]) -> None:
+        """Raise an IndexFormatError if the suffixes around the places of bounds are out of order.
 
         A pivot that is out of order leads a search to a place next to it, where all else looks
-        right. So the order of the two suffixes on each side is checked.
+        right. So the order of the two suffixes on each side is checked, as far as they have been
+        read: until they differ from the pattern, and not less than at a pivot.
         """
-        around = [range(max(place - 2, 0), min(place + 2, self._files.ranks)) for place in places]
-        unread = {rank: True for ranks in around for rank in ranks if rank not in self._suffixes}
-        await self._read(unread, ())
-        for ranks in around:
+        last = self._files.ranks
+        around = {
+            bound.low: range(max(bound.low - 2, 0), min(bound.low + 2, last)) for bound in bounds
+        }
+        neighbours = {rank for ranks in around.values() for rank in ranks}
+        await self._read({rank: True for rank in neighbours if rank not in self._suffixes}, ())
+        while too_short := {
+            rank
+            for bound in bounds
+            for rank in around[bound.low]
+            if self._suffixes[rank].order(bound.pattern) is None
+        }:
+            await self._read({}, too_short)
+        for ranks in around.values():
             for rank, following in pairwise(ranks):
                 if _are_unordered(self._suffixes[rank], self._suffixes[following]):
                     self._files.refuse_order(following)
@@ -243,6 +254,12 @@ def _middles(low: int, high: int, levels: int) -> Iterator[int]:
 
 
 def _are_unordered(suffix: Suffix, following: Suffix) -> bool:
-    """Tell whether a suffix comes after the following one, as far as both have been read."""
+    """Tell whether a suffix does not come before the following one, as far as both were read."""
     comparable = min(len(suffix.text), len(following.text))
-    return suffix.text[:comparable] > following.text[:comparable]
+    beginning, following_beginning = suffix.text[:comparable], following.text[:comparable]
+    if beginning != following_beginning:
+        return beginning > following_beginning
+    # Either it is the same suffix twice, or the following one is a beginning of the other.
+    return suffix.pointer == following.pointer or (
+        following.is_whole and comparable == len(following.text)
+    )

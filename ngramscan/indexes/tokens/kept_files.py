@@ -194,7 +194,7 @@ class KeptTokenFiles:
     def metadata_of(self, documents: Sequence[int]) -> list[str]:
         """Return the line of JSON about each document, or an empty text."""
         form = self._form("metadata")
-        stored = self._replies.stored(documents, form, lambda _, reply: str(reply))
+        stored = self._replies.stored(documents, form, lambda _, reply: _text(reply))
         lines = {document: line for document, (line, _) in stored.items()}
         missing = [document for document in dict.fromkeys(documents) if document not in lines]
         if missing:
@@ -252,6 +252,13 @@ class KeptTokenFiles:
     def _decoded(self, tokens: str) -> Integers:
         raw = base64.b64decode(tokens, validate=True)
         return np.frombuffer(raw, f"<u{self.width}").astype(np.int64)
+
+
+def _text(value: Any) -> str:
+    """Return a kept text; a journal may have been edited."""
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is not a text")
+    return value
 
 
 def _in_groups(texts: Sequence[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
