@@ -120,6 +120,8 @@ def bounds(name: str, measured: Measured, latency_s: float, index_bytes: int) ->
     yield Bound("share of the index", 100 * share, 100 * BYTES_SHARE, "%")
     megabytes = max(run.megabytes for run in measured.runs)
     yield Bound("memory", megabytes, MEGABYTES, "MB")
+    hours, minutes, seconds = map(int, measured.plan["duration"].split(":"))
+    print(f"  planned seconds, with those of opening: {3600 * hours + 60 * minutes + seconds}")
     for quantity, real in (("requests", measured.requests), ("bytes", measured.sent_bytes)):
         planned = float(measured.plan[quantity])
         factor = max(planned / real, real / planned)

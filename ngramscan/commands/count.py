@@ -62,7 +62,8 @@ def count(
         set from standard input.
     index : str or sequence of str
         Where to count: a hosted index, `paper` (its eight corpora), http://HOST:PORT/NAME,
-        scan:PATH, fm9:DIR_OR_URL, infini-gram:NAME, tokens:DIR or `python`. A path needs no prefix.
+        scan:PATH, fm9:DIR_OR_URL, infini-gram:NAME, tokens:DIR_OR_URL or `python`. A path needs no
+        prefix.
         NAME=SPEC gives a corpus a name, which rows and messages show.
     case_variants : bool
         Also count spellings with a capital first letter or a typographic apostrophe; not of

@@ -39,7 +39,6 @@ def index_list(
     *,
     live: bool = False,
     api_url: Annotated[str | None, Option(metavar="URL")] = None,
-    progress: Progress = SILENT,
 ) -> Annotated[
     Result[Any],
     RowTypes("ngramscan.indexes.catalog.IndexRow", "ngramscan.indexes.listing.ListedIndexRow"),
@@ -56,7 +55,6 @@ def index_list(
         Ask infini-gram's service for its list of indexes, and compare this with the catalog.
     api_url : str, optional
         Address of another service whose list is asked for, with --live.
-    progress : see count
 
     Returns
     -------
@@ -70,7 +68,7 @@ def index_list(
     $ ngramscan index list --live
     """
     if live:
-        return _list_live(api_url, progress)
+        return _list_live(api_url)
     if api_url and api_url != os.environ.get("NGRAMSCAN_API_URL"):  # which is for all commands
         raise InputError(OptionUse("api_url", api_url), "requires " + OptionUse("live"))
 
@@ -82,11 +80,11 @@ def index_list(
     return Result([*all_indexes(), *PUBLISHED], IndexRow, print_table=print_catalog)
 
 
-def _list_live(api_url: str | None, progress: Progress) -> Result[Any]:
+def _list_live(api_url: str | None) -> Result[Any]:
     # Slow to import, and not needed to show the catalog.
     from ngramscan.indexes.listing import ListedIndexRow, describe_differences, list_live
 
-    rows = list_live(IndexOptions(), progress, api_url or "")
+    rows = list_live(IndexOptions(), api_url or "")
 
     def print_listed(console: Console) -> None:
         from ngramscan.reporting.tables.index_list import print_listed  # slow to import

@@ -13,7 +13,7 @@ as the page "Pre-built Indexes" of the same documentation does (`docs/source/pkg
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Literal
@@ -341,9 +341,16 @@ PUBLISHED: tuple[IndexRow, ...] = (
 )
 """The indexes whose files are published.
 
-Those of the training data of a model leave out of the mid-training data what was in pre-training,
-so that three of them together are all that OLMo 2 32B, OLMo 2 13B or OLMoE 1B-7B was trained on.
+Those of mid- and post-training data leave out what was in pre-training data already.
 """
+_OLMOE_MIX = ("olmoe-mix-dclm", "olmoe-mix-nodclm")
+PUBLISHED_UNIONS: dict[str, tuple[str, ...]] = {
+    "olmo-2-32b": (*_OLMOE_MIX, "olmo-2-32b-anneal"),
+    "olmo-2-13b": (*_OLMOE_MIX, "olmo-2-13b-anneal"),
+    "olmoe": (*_OLMOE_MIX, "olmoe-anneal"),
+}
+"""Published indexes that together are all that a model was trained on, as the service has it under
+the same alias."""
 
 
 def service_at(url: str) -> HostedService | None:
@@ -393,6 +400,22 @@ def find_published(name: str) -> IndexRow | None:
     return next((row for row in PUBLISHED if searched in {row.name.lower(), row.alias}), None)
 
 
+def published_urls(name: str) -> tuple[str, ...]:
+    """Return where the files are of an index, or of several together; empty: the name is unknown.
+
+    The name is that of an index or its alias, or a name of `PUBLISHED_UNIONS`, in any case.
+    """
+    parts = PUBLISHED_UNIONS.get(name.lower(), (name,))
+    rows = [find_published(part) for part in parts]
+    return tuple(row.url for row in rows if row and row.url)
+
+
+def published_names() -> list[str]:
+    """Return the specs of published indexes, by alias and name, and of unions of them."""
+    names = [name for row in PUBLISHED for name in (row.alias, row.name)]
+    return [*names, *(PUBLIC_PREFIX + union for union in PUBLISHED_UNIONS)]
+
+
 def published_at(url: str) -> IndexRow | None:
     """Return the index whose published files are at a URL, if any."""
     return next((row for row in PUBLISHED if row.url == url.rstrip("/")), None)
@@ -420,20 +443,22 @@ def nearest_names(name: str) -> list[str]:
 
 def near_token_names(name: str) -> list[str]:
     """Return the aliases of hosted indexes over tokens that look most like an unknown name."""
-    return _near_aliases(name, token_indexes())
+    aliases = {row.short_alias: row.alias for row in token_indexes()}
+    return _near_aliases(name, aliases, token_indexes())
 
 
 def near_published_names(name: str) -> list[str]:
     """Return the aliases of published indexes that look most like an unknown name."""
-    return _near_aliases(name, PUBLISHED)
+    unions = {union: PUBLIC_PREFIX + union for union in PUBLISHED_UNIONS}
+    aliases = {row.short_alias: row.alias for row in PUBLISHED}
+    return _near_aliases(name, unions | aliases, PUBLISHED)
 
 
-def _near_aliases(name: str, rows: Sequence[IndexRow]) -> list[str]:
+def _near_aliases(name: str, aliases: Mapping[str, str], rows: Sequence[IndexRow]) -> list[str]:
     """Return the aliases that a name begins; if there are none, those of names spelled alike."""
-    aliases = {row.short_alias: row.alias for row in rows}
     begun = [alias for short, alias in aliases.items() if name and short.startswith(name.lower())]
     if begun:
         return begun
-    names = aliases | {row.service_name: row.alias for row in rows}
+    names = {**aliases, **{row.service_name: row.alias for row in rows}}
     alike = [names[near] for near in get_close_matches(name.lower(), names, 2)]
     return list(dict.fromkeys(alike))

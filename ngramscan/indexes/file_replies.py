@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -77,7 +77,9 @@ class FileReplies(Generic[Files]):
         self._fingerprint, self._is_marked, self._has_answered = "", True, False
         self.facts: Mapping[str, Any] = {}
         self.opening_requests = 0
-        """Requests that opening the files took."""
+        """Requests that opening the index took."""
+        self.opening_bytes = 0
+        """Bytes that were read for this."""
         stored_replies = {} if options.refresh else journal.get(spec, spec, [_FILES])
         with suppress(*DAMAGED):
             self.facts = {**json.loads(stored_replies[_FILES].text)}
@@ -101,7 +103,7 @@ class FileReplies(Generic[Files]):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What is to be said about each reply."""
+        """Notes on each reply."""
         return () if self._is_marked else (_UNMARKED,)
 
     def opened(self) -> Files:
@@ -109,9 +111,8 @@ class FileReplies(Generic[Files]):
         if self._files is not None:
             return self._files
         ranges = self._ranges()
-        sent = ranges.requests
-        opened = self._open_files(ranges)
-        self.opening_requests = ranges.requests - sent
+        with self.opening():
+            opened = self._open_files(ranges)
         if changed := ranges.changed:
             what_changed = f"{counted(len(changed), 'file')} changed since an earlier run"
             removed = "the parts of them in " + OptionUse("index_cache") + " are removed"
@@ -129,6 +130,15 @@ class FileReplies(Generic[Files]):
             self._journal.put(self._spec, self._spec, _FILES, json.dumps(description))
         self.facts, self._files = opened.facts, opened.files
         return opened.files
+
+    @contextmanager
+    def opening(self) -> Iterator[None]:
+        """Count the requests and bytes of what is a part of opening the index."""
+        ranges = self._ranges()
+        requests, received = ranges.requests, ranges.bytes
+        yield
+        self.opening_requests += ranges.requests - requests
+        self.opening_bytes += ranges.bytes - received
 
     def check(self) -> None:
         """Raise an IndexChangedError if a file without tag and date has changed."""

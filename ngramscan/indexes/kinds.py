@@ -21,7 +21,6 @@ from ngramscan.indexes.catalog import (
     INFINI_GRAM,
     PAPER,
     PUBLIC,
-    PUBLISHED,
     REQUESTER_PAYS_BUCKETS,
     TOKEN_PREFIX,
     byte_indexes,
@@ -29,6 +28,9 @@ from ngramscan.indexes.catalog import (
     find_published,
     find_token_index,
     near_published_names,
+    published_at,
+    published_names,
+    published_urls,
     service_of,
     token_indexes,
 )
@@ -74,7 +76,8 @@ class IndexKind:
     completed_names: Callable[[], list[str]] = list
     """Returns the specs that shells complete after the prefix, besides those of files."""
     find_place: Callable[[str], str] = str
-    """Returns the place that a name of the catalog stands for; other places as they are."""
+    """Returns the place that a name of the catalog stands for, or several with commas between them;
+    other places as they are."""
 
     def names(self, spec: str) -> bool:
         """Tell whether a spec is one of this kind."""
@@ -177,13 +180,12 @@ def _open_fm9(spec: str, resources: Resources) -> Sequence[Index]:
 
 
 def _open_tokens(spec: str, resources: Resources) -> Sequence[Index]:
-    with needs_extra(OptionUse("index", spec), "tokens"):
-        from ngramscan.indexes.tokens.local import open_tokens
     places = TOKENS.places_in(spec)
     _refuse_mixed(spec, places)
+    _require_tokenizer(places, resources.options.tokenizer)
     if any("://" in place for place in places):
-        from ngramscan.indexes.tokens.in_place import open_in_place  # slower still
-
+        with needs_extra(OptionUse("index", spec), "tokens"):  # slow to import, too
+            from ngramscan.indexes.tokens.in_place import open_in_place
         return [
             open_in_place(
                 places,
@@ -193,8 +195,24 @@ def _open_tokens(spec: str, resources: Resources) -> Sequence[Index]:
                 resources.progress,
             )
         ]
+    with needs_extra(OptionUse("index", spec), "tokens"):
+        from ngramscan.indexes.tokens.local import open_tokens
     folders = [Path(place) for place in places]
+    for folder in folders:
+        published = find_published(str(folder))
+        if published and not folder.exists():
+            problem = "no such folder; did you mean " + OptionUse("index", published.alias) + "?"
+            raise InputError(OptionUse("index", spec), problem)
     return [open_tokens(folders, resources.options.tokenizer, resources.progress)]
+
+
+def _require_tokenizer(places: Sequence[str], tokenizer: str | Path | None) -> None:
+    """Raise an InputError that says which tokenizer a published index needs, if none was given."""
+    rows = [row for place in places if (row := published_at(place))]
+    if rows and tokenizer is None:
+        names = " and ".join(dict.fromkeys(str(row.tokenizer) for row in rows))
+        problem = f"{rows[0].service_name} has the tokens of {names}; give a file of its tokenizer"
+        raise InputError(OptionUse("tokenizer", placeholder="FILE"), problem)
 
 
 def _refuse_mixed(spec: str, places: Sequence[str]) -> None:
@@ -258,26 +276,16 @@ def _token_service_names() -> list[str]:
     return [name for row in token_indexes() for name in (row.alias, row.name)]
 
 
-def _published_names() -> list[str]:
-    return [name for row in PUBLISHED for name in (row.alias, row.name)]
-
-
-def _find_published_places(place: str) -> str:
-    """Return a place, or several with commas between them, with URLs for `public/NAME`."""
-    return ",".join(map(_find_published_place, place.split(",")))
-
-
 def _find_published_place(place: str) -> str:
-    """Return the URL of a published index; the folder of another one stays as it is.
+    """Return the URL of a published index, or of several with commas; other places as they are.
 
     An InputError says that there is neither an index nor a folder of this name.
     """
     if not place.startswith(PUBLIC):
         return place
     name = place.removeprefix(PUBLIC).rstrip("/")
-    row = find_published(name)
-    if row and row.url:
-        return row.url
+    if urls := published_urls(name):
+        return ",".join(urls)
     if os.path.exists(place):
         return place
     near = " or ".join(near_published_names(name))
@@ -331,8 +339,8 @@ TOKENS = IndexKind(
     description="an index over tokens; to query it, with "
     + OptionUse("tokenizer", placeholder="FILE"),
     options=("tokenizer",),
-    completed_names=_published_names,
-    find_place=_find_published_places,
+    completed_names=published_names,
+    find_place=_find_published_place,
 )
 TOKEN_SERVICE = IndexKind(
     prefix=TOKEN_PREFIX,

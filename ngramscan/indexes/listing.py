@@ -30,7 +30,7 @@ from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.journal import Journal
 from ngramscan.messages import counted
-from ngramscan.progress import Progress
+from ngramscan.progress import SILENT
 from ngramscan.remote.error_words import error_words
 from ngramscan.remote.exchange import NoConnectionError, TransientError, read_json
 from ngramscan.rows import Label
@@ -70,15 +70,13 @@ class ListedIndex(NamedTuple):
     unit: Unit
 
 
-def list_live(options: IndexOptions, progress: Progress, url: str = "") -> list[ListedIndexRow]:
+def list_live(options: IndexOptions, url: str = "") -> list[ListedIndexRow]:
     """Ask a service what indexes it has now, and compare them with the catalog.
 
     Parameters
     ----------
     options : IndexOptions
         How long a reply may take.
-    progress : Progress
-        Reports requests.
     url : str
         Address of the service; empty: the public services that list their indexes.
 
@@ -95,7 +93,7 @@ def list_live(options: IndexOptions, progress: Progress, url: str = "") -> list[
     urls = [url] if url else [each.url for each in SERVICES if each.protocol == LISTING_PROTOCOL]
     rows = []
     for each in urls:
-        with ApiClient(each, options, Journal(None), progress) as client:
+        with ApiClient(each, options, Journal(None), SILENT) as client:
             rows += compare_with_catalog(client.url, ask_for_list(client))
     return rows
 

@@ -10,7 +10,13 @@ from pathlib import Path
 
 from ngramscan.errors import InputError, nearest
 from ngramscan.indexes.base import Index
-from ngramscan.indexes.catalog import INFINI_GRAM_MINI, find_hosted, find_token_index, nearest_names
+from ngramscan.indexes.catalog import (
+    INFINI_GRAM_MINI,
+    find_hosted,
+    find_published,
+    find_token_index,
+    nearest_names,
+)
 from ngramscan.indexes.kinds import (
     FM9,
     FORMS,
@@ -254,6 +260,8 @@ def _unknown_name(spec: str) -> Text:
     """Return the problem with a spec that is neither an address nor the path of a file."""
     if token_index := find_token_index(spec):
         return "an index over tokens: " + OptionUse("index", token_index.name)
+    if published := find_published(spec):
+        return "published files of an index over tokens: " + OptionUse("index", published.name)
     if spec.lower() == "all":
         return "no index of this name; the eight of the paper are " + OptionUse("index", "paper")
     word, colon, place = spec.partition(":")

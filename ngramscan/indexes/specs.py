@@ -94,9 +94,10 @@ def other_meaning(place: str, spec: str) -> Text:
     """
     path = os.path.expanduser(place)
     kind = kind_of(place)
-    if kind and (named := kind.place_in(place)) != kind.find_place(named) and os.path.exists(named):
-        meaning = "a published index is meant, not the folder here, which is "
-        return f"{place}: {meaning}" + OptionUse("index", kind.spec_of(f"./{named}"))
+    for named in kind.places_in(place) if kind else ():
+        if kind and kind.find_place(named) != named and os.path.exists(named):
+            meaning = "a published index is meant, not the folder here, which is "
+            return f"{place}: {meaning}" + OptionUse("index", kind.spec_of(f"./{named}"))
     if spec == place:
         is_word = kind is not None or find_hosted(place) is not None
         if not is_word or not os.path.exists(path):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +37,6 @@ DRAWS_PER_DOCUMENT = 4
 """Occurrences that are drawn, at most, for each document: several may be in the same one."""
 _MOST_PLACED = 1000
 """Up to this many occurrences of a span are all placed in their documents, if the index can."""
-_Item = TypeVar("_Item")
 _SHORTEST_OVERLAP = 20
 """Characters that two shown parts of a document share, at least, to be joined."""
 
@@ -193,93 +191,88 @@ def find_documents(
 ) -> Occurring:
     """Return an occurrence of each listed span in each of n documents, or in all if fewer have it.
 
-    Where an index places occurrences fast, and there are at most 1,000, n documents are drawn of
-    all that have the span. Elsewhere occurrences are drawn, up to four times as many as documents
-    are wanted. Failures are added to `result.missing`.
+    The occurrences of a span are taken in random order until n documents have one. Where an index
+    places occurrences fast, and there are at most 1,000, all are placed. Elsewhere at most 4n are
+    looked at, so that a document that repeats the span may hide others. Failures are added to
+    `result.missing`.
     """
     texts = texts_of_spans(listed_texts)
     located, errors = collect_replies(index.find(texts), texts) if texts else ({}, {})
     placed: dict[str, list[Place]] = {}
-    for text, occurrences in located.items():
-        if isinstance(index, Locates) and occurrences.occurrences <= _MOST_PLACED:
+    shuffled: dict[str, list[Place]] = {}
+    for text in texts:
+        if text not in located:
+            continue
+        if isinstance(index, Locates) and located[text].occurrences <= _MOST_PLACED:
             try:
-                placed[text] = _draw_documents(
-                    index, index.documents_of(occurrences), occurrences, n, seed
-                )
+                documents = index.documents_of(located[text])
+                placed[text] = _draw_documents(index, located[text], documents, n, seed)
             except NgramscanError as error:
                 errors[text] = error
-    failures = [QueryFailure(index.name, text, error) for text, error in errors.items()]
-    drawn_from = {
-        text: located[text]
-        for text in texts
-        if text in located.keys() - errors.keys() - placed.keys()
-    }
-    contexts: dict[str, dict[str, ContextRow]] = {text: {} for text in [*placed, *drawn_from]}
+        else:
+            shuffled[text] = _shuffle(index, located[text], DRAWS_PER_DOCUMENT * n, seed)
     # A corpus is read once for all windows, so it is not read again for a few more.
-    first_draws = DRAWS_PER_DOCUMENT * n if isinstance(index, ReadsDocuments) else n
-    shown_places = set[Place]()
-
-    def show(places: Mapping[str, Sequence[Place]]) -> None:
-        for shown_text in show_places(located, places, index, SHOWN_CHARACTERS):
-            for row in shown_text.rows:
-                contexts[shown_text.text].setdefault(row.document, row)
-            failures.extend(
-                QueryFailure(index.name, shown_text.text, failure.error)
-                for failure in shown_text.failures
-            )
-            shown_places.update(places[shown_text.text])
-
-    show(placed | _draw_from(index, drawn_from, first_draws, seed))
-    in_few_documents = {
-        text: occurrences
-        for text, occurrences in drawn_from.items()
-        if len(contexts[text]) < n and occurrences.occurrences > first_draws
+    at_first = DRAWS_PER_DOCUMENT * n if isinstance(index, ReadsDocuments) else n
+    first_places = {text: places[:at_first] for text, places in shuffled.items()}
+    contexts, failures = _show_documents(located, placed | first_places, index)
+    more_places = {
+        text: places[at_first:]
+        for text, places in shuffled.items()
+        if len(contexts[text]) < n and len(places) > at_first
     }
-    more_places = _draw_from(index, in_few_documents, DRAWS_PER_DOCUMENT * n, seed)
-    show(
-        {
-            text: [place for place in places if place not in shown_places]
-            for text, places in more_places.items()
-        }
-    )
+    if more_places:
+        more_contexts, more_failures = _show_documents(located, more_places, index)
+        failures += more_failures
+        for text, by_document in more_contexts.items():
+            contexts[text] = contexts[text] | {
+                name: row for name, row in by_document.items() if name not in contexts[text]
+            }
+    failures += [QueryFailure(index.name, text, error) for text, error in errors.items()]
     _add_missing(result, index, failures)
-    return {
-        text: _choose([*by_document.values()], n, _stream(index, text, seed))
-        for text, by_document in contexts.items()
-    }
+    return {text: [*by_document.values()][:n] for text, by_document in contexts.items()}
 
 
-def _stream(index: Index, text: str, seed: int) -> np.random.Generator:
-    return stream(seed, draw_name(index.spec), text, "documents")
+def _show_documents(
+    located: Mapping[str, Occurrences], places: Mapping[str, Sequence[Place]], index: Index
+) -> tuple[dict[str, dict[str, ContextRow]], list[QueryFailure]]:
+    """Return the first of some occurrences of each text in each document, and what is missing."""
+    contexts: dict[str, dict[str, ContextRow]] = {}
+    failures = list[QueryFailure]()
+    for shown_text in show_places(located, places, index, SHOWN_CHARACTERS):
+        by_document = contexts.setdefault(shown_text.text, {})
+        for row in shown_text.rows:
+            by_document.setdefault(row.document, row)
+        failures += [
+            QueryFailure(index.name, shown_text.text, failure.error)
+            for failure in shown_text.failures
+        ]
+    return contexts, failures
 
 
-def _choose(items: Sequence[_Item], n: int, random: np.random.Generator) -> list[_Item]:
-    """Return n of some items at random, in their order; all, if there are no more."""
-    if len(items) <= n:
-        return [*items]
-    return [items[number] for number in sorted(random.permutation(len(items))[:n].tolist())]
-
-
-def _draw_from(
-    index: Index, located: Mapping[str, Occurrences], n: int, seed: int
-) -> dict[str, list[Place]]:
-    """Draw n different occurrences of each text, all equally likely."""
-    return {
-        text: draw_places(occurrences, n, seed, index.spec, with_replacement=False)
-        for text, occurrences in located.items()
-    }
+def _shuffle(index: Index, located: Occurrences, n: int, seed: int) -> list[Place]:
+    """Return n different occurrences of a text in random order, or all if there are no more."""
+    if located.occurrences > max(n, _MOST_PLACED):
+        return draw_places(located, n, seed, index.spec, with_replacement=False)
+    ordinals = _permutation(index, located, seed)[:n]
+    return [place_of(located, ordinal) for ordinal in ordinals.tolist()]
 
 
 def _draw_documents(
-    index: Index, documents: NDArray[np.int64], located: Occurrences, n: int, seed: int
+    index: Index, located: Occurrences, documents: NDArray[np.int64], n: int, seed: int
 ) -> list[Place]:
-    """Return an occurrence in each of n documents, all equally likely.
+    """Return the first occurrences, in random order, that are in n different documents.
 
     `documents` has the document of each occurrence.
     """
-    _, ordinals = np.unique(documents, return_index=True)
-    chosen_ordinals = _choose(ordinals.tolist(), n, _stream(index, located.query, seed))
-    return [place_of(located, ordinal) for ordinal in chosen_ordinals]
+    permutation = _permutation(index, located, seed)
+    _, firsts = np.unique(documents[permutation], return_index=True)
+    ordinals = permutation[np.sort(firsts)[:n]]
+    return [place_of(located, ordinal) for ordinal in ordinals.tolist()]
+
+
+def _permutation(index: Index, located: Occurrences, seed: int) -> NDArray[np.int64]:
+    """Return the numbers of all occurrences in random order, the same wherever the index is."""
+    return stream(seed, draw_name(index.spec), located.query).permutation(located.occurrences)
 
 
 def rank_documents(listed: ListedText, contexts: Occurring) -> list[RankedDocument]:

@@ -145,6 +145,7 @@ class Ranges:
             if error.is_page:
                 self.pages.append(shown(url))
             return None
+        self.bytes += len(file.head)
         if self._disk and self._disk.add(file):
             self.changed.append(file.url)
         return file

@@ -51,10 +51,7 @@ class InPlaceTokenShard:
         self._offsets = InPlaceOffsets(ranges, self._offset_file, self.documents, self._text.size)
         both = self._text.size + self._table.size
         self.kept_bytes = both if both <= kept_bytes else 0
-        """Bytes that are read before the first query."""
-        sizes_kept = (self._text.size, self._table.size) if self.kept_bytes else ()
-        self.loads = sum(-(-size // PIECE_BYTES) for size in sizes_kept)
-        """Requests for these bytes."""
+        """Bytes that are kept in memory."""
         self._whole: dict[RemoteFile, bytes] = {}
 
     @property
@@ -72,6 +69,17 @@ class InPlaceTokenShard:
     def index_bytes(self) -> int:
         """Bytes of all files."""
         return sum(file.size for file in self._files.values())
+
+    @property
+    def missing_bytes(self) -> int:
+        """Bytes that have to be read before the first query."""
+        return 0 if self._whole else self.kept_bytes
+
+    @property
+    def missing_loads(self) -> int:
+        """Requests for these bytes."""
+        files = (self._text, self._table) if self.missing_bytes else ()
+        return sum(-(-file.size // PIECE_BYTES) for file in files)
 
     async def load(self) -> None:
         """Read the files that are kept in memory; this is required before any query."""
@@ -149,9 +157,26 @@ class InPlaceTokenShard:
         return max(shared) // self.width
 
     async def count_separators(self, requests_per_round: int) -> int:
-        """Return the number of suffixes that begin with a separator."""
-        (ranks,) = (await self.find([b"\xff" * self.width], requests_per_round)).tolist()
-        return int(ranks[1] - ranks[0])
+        """Return the number of suffixes that begin with a separator.
+
+        They are the last ones, and as many as there are documents: so two suffixes tell, unless
+        the index is damaged.
+        """
+        if not self.tokens:
+            return 0
+        await self.load()
+        first = self.tokens - self.documents
+        ranks = [rank for rank in (first - 1, first) if rank >= 0]
+        starts_separator = await together(map(self._starts_separator, ranks))
+        if starts_separator == [rank == first for rank in ranks]:
+            return self.documents
+        ((low, high),) = (await self.find([b"\xff" * self.width], requests_per_round)).tolist()
+        return int(high - low)
+
+    async def _starts_separator(self, rank: int) -> bool:
+        """Tell whether the suffix with a rank begins with a separator."""
+        start = await self.position(rank) * self.width
+        return await finished(self.start_text(start, start + self.width)) == b"\xff" * self.width
 
     async def position(self, rank: int) -> int:
         """Return the position in the text of the suffix with a rank."""

@@ -107,7 +107,7 @@ class Bound:
 
 
 class ShardSearch:
-    """Searches bounds in one shard. What it has read is shared by all of them.
+    """Searches bounds in one shard, which share the suffixes that have been read.
 
     `requests_per_round` is how many requests are answered in the time of a single one.
     """

@@ -77,7 +77,7 @@ class FoundForm:
     asked_at: str
 
 
-class PlacedTokens(NamedTuple):
+class TokenizedText(NamedTuple):
     """The tokens of a text, and start and end of each in it."""
 
     ids: list[int]
@@ -179,12 +179,12 @@ class TokenFilesIndex(CountsTokens, MatchesTokens):
                     yield TokenMatches(each.ids, each.places, next(ends).tolist())
             self._progress.advance(len(some), "texts")
 
-    def _place_tokens(self, text: str) -> PlacedTokens | InputError:
+    def _place_tokens(self, text: str) -> TokenizedText | InputError:
         """Return the tokens of a text and their places, or why they have none."""
         ids = self._tokenizer.after_space(text)
         contents = [self._tokenizer.content([each]) for each in ids]
         try:
-            return PlacedTokens(ids, token_places(self.name, text, contents))
+            return TokenizedText(ids, token_places(self.name, text, contents))
         except InputError as error:
             return error
 
@@ -258,9 +258,9 @@ class TokenFilesIndex(CountsTokens, MatchesTokens):
     ) -> Iterator[Shown | WindowFailure]:
         """Yield what is shown of some places, in their order; or why it can't be."""
         self._progress.expect(len(places), "windows")
-        for shown in self._in_order(partial(_shown_or_failed, show), places):
+        for window in self._in_order(partial(_shown_or_failed, show), places):
             self._progress.advance(1, "windows")
-            yield shown
+            yield window
 
     def _in_order(self, show: Callable[[Place], T], places: Sequence[Place]) -> Iterator[T]:
         """Yield what a function returns for each place."""

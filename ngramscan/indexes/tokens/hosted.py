@@ -64,6 +64,7 @@ from ngramscan.indexes.tokens.replies import (
     check_ids,
     check_names,
     check_query,
+    has_operator,
     key_of,
     names_bytes,
     positions_of,
@@ -95,10 +96,12 @@ T = TypeVar("T")
 
 
 class _ReadQuery(NamedTuple):
-    """What a service has read in a query, and found."""
+    """The reading of a query by a service, and where its n-gram occurs."""
 
     form: Form | None
-    r"""None: it is of another text, as an index of bytes reads `\xHH` as one of them."""
+    r"""None if it is of another text, as an index of bytes reads `\xHH` as one byte; or if no
+    request was sent, since the service takes ` OR ` for an operator.
+    """
     is_of_bytes: bool
     notes: Sequence[Note] = ()
 
@@ -259,7 +262,6 @@ class HostedTokenIndex(CountsTokens, MatchesTokens, LearnsTokenizer):
         )
 
     def _look_up(self, query: str) -> Questions[TokenOccurrences]:
-        check_query(query)
         sources_and_times: list[tuple[CountSource, str]] = []
         notes: list[Note] = []
 
@@ -271,8 +273,7 @@ class HostedTokenIndex(CountsTokens, MatchesTokens, LearnsTokenizer):
             check_names(reply, query)
             return read_after_newline(reply)
 
-        read_reply = partial(self._read_query, query)
-        reading = note((yield from self._ask(read_reply, query_type="find", query=query)))
+        reading = note((yield from self._read_by_service(query)))
         notes += reading.notes
         first = reading.form or note((yield from self._find_ids(tuple(query.encode()))))
         second = first.ids
@@ -297,8 +298,19 @@ class HostedTokenIndex(CountsTokens, MatchesTokens, LearnsTokenizer):
         self._found[query] = located
         return located
 
+    def _read_by_service(self, query: str) -> Questions[Answer[_ReadQuery]]:
+        """Return how the service reads a query; one with an operator is only asked for by bytes."""
+        if has_operator(query):
+            if not self._size:  # the catalog has no index of bytes
+                is_of_bytes, source, asked_at = yield from answer_to(self._question_about_bytes())
+                if is_of_bytes:
+                    return _ReadQuery(None, is_of_bytes), source, asked_at
+            check_query(query)
+        read_reply = partial(self._read_query, query)
+        return (yield from self._ask(read_reply, query_type="find", query=query))
+
     def _read_query(self, query: str, reply: Reply) -> _ReadQuery:
-        """Return what the service has read in a query, and found."""
+        """Return how the service has read a query, and where its n-gram occurs."""
         named_ids = reply.get("token_ids") or (), reply.get("tokens") or ()
         is_of_bytes = names_bytes(named_ids, query)
         if is_of_bytes and bytes_of_request(query) != query.encode():

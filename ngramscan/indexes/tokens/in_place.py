@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 from ngramscan.errors import InputError, NgramscanError
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder
-from ngramscan.index_files.tokens.in_place_cost import expect_search
+from ngramscan.index_files.tokens.in_place_cost import (
+    TokenNgrams,
+    expect_intervals,
+    expect_search,
+    intervals_at_most,
+)
 from ngramscan.index_files.tokens.in_place_places import open_tokens_in_place
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.indexes.base import Cost, Place
@@ -40,8 +46,9 @@ _WINDOW_REQUESTS = 10
 _WINDOW_BYTES, _WINDOW_ROUNDS = 6000, 8
 _BYTES_PER_TOKEN = 3
 """Bytes of text that a token has at least, on average."""
-_ENDS = 1.4
-"""Intervals of a search where its two ends are apart, for one where they are together."""
+_OPENING_ROUNDS = 8
+_DISTINGUISHED = 8
+"""Tokens after which the rest of a text is found in the largest table, as expected."""
 
 T = TypeVar("T")
 
@@ -80,7 +87,7 @@ class InPlaceTokenIndex(TokenFilesIndex):
         """Yield the tokens of each text, and the longest part that occurs from each of them on."""
         new_texts = self._files.unknown_texts([self._tokenizer.after_space(text) for text in texts])
         if new_texts:
-            cost = self._cost_of_tokens(sum(map(len, new_texts)))
+            cost = self._cost_of_texts(new_texts)
             work = f"{cost.requests:,} requests, {format_bytes(cost.bytes)}"
             work += f" and {cost.seconds:,.0f} s"
             texts_to_trace = counted(len(new_texts), "text")
@@ -93,16 +100,12 @@ class InPlaceTokenIndex(TokenFilesIndex):
         """Return the cost without stored replies; only what opens the index is read for this."""
         folder = self._files.opened()
         patterns = {ids for query in queries for ids in self._patterns_of(query)}
-        opening = self._replies.opening_requests
-        kept_bytes = sum(shard.kept_bytes for shard in folder.shards)
-        loads = sum(shard.loads for shard in folder.shards)
-        latency = folder.latency_s
-        requests = opening + loads
-        dollars = self._dollars_for(requests, kept_bytes)
-        opened = Cost(requests, requests, kept_bytes, opening * latency, dollars)
-        return (
-            opened + self._cost_of_searches(len(patterns)) + self._cost_of_windows(windows, context)
-        )
+        requests = self._replies.opening_requests
+        requests += sum(shard.missing_loads for shard in folder.shards)
+        size = self._replies.opening_bytes
+        size += sum(shard.missing_bytes for shard in folder.shards)
+        opened = self._timed(requests, requests, size, _OPENING_ROUNDS)
+        return opened + self._cost_of_searches(patterns) + self._cost_of_windows(windows, context)
 
     def _patterns_of(self, query: str) -> list[tuple[int, ...]]:
         try:
@@ -110,16 +113,21 @@ class InPlaceTokenIndex(TokenFilesIndex):
         except InputError:  # it is not counted
             return []
 
-    def _cost_of_searches(self, searches: int) -> Cost:
+    def _cost_of_searches(self, ngrams: TokenNgrams) -> Cost:
         folder = self._files.opened()
         most, expected, size, rounds = 0.0, 0.0, 0.0, 0
         for shard in folder.shards:
             if shard.kept_bytes or not shard.ranks:
                 continue
-            at_once = folder.requests_per_round
-            at_most = expect_search(shard.ranks, shard.pointer_bytes, 2 * searches, at_once)
-            cost = expect_search(shard.ranks, shard.pointer_bytes, round(_ENDS * searches), at_once)
-            most, expected = most + at_most.requests, expected + cost.requests
+            expect = partial(
+                expect_search,
+                shard.ranks,
+                shard.pointer_bytes,
+                ngrams,
+                folder.requests_per_round,
+            )
+            cost = expect(expect_intervals)
+            most, expected = most + expect(intervals_at_most).requests, expected + cost.requests
             size, rounds = size + cost.bytes, max(rounds, cost.rounds)
         return self._timed(round(most), round(expected), round(size), rounds)
 
@@ -134,12 +142,19 @@ class InPlaceTokenIndex(TokenFilesIndex):
         return self._timed(requests, requests, size, rounds)
 
     def cost_of_matches(self, texts: Sequence[str]) -> Cost:
-        """Return the cost of texts of which nothing is copied; copied parts cost less."""
-        tokens = {tuple(self._tokenizer.after_space(text)) for text in texts}
-        return self.cost([], 0, 0) + self._cost_of_tokens(sum(map(len, tokens)))
+        """Return the cost of texts without copied parts, which would cost less."""
+        ids_by_text = {text: self._tokenizer.after_space(text) for text in texts}
+        return self.cost([], 0, 0) + self._cost_of_texts(ids_by_text.values())
 
-    def _cost_of_tokens(self, tokens: int) -> Cost:
-        return self._cost_of_searches(tokens)
+    def _cost_of_texts(self, texts: Iterable[Sequence[int]]) -> Cost:
+        """Return the cost of searching the rest of some texts from each token on."""
+        return self._cost_of_searches(
+            {
+                tuple(text[first : first + _DISTINGUISHED])
+                for text in texts
+                for first in range(len(text))
+            }
+        )
 
     def _timed(self, at_most: int, requests: int, size: int, rounds: int) -> Cost:
         folder = self._files.opened()
@@ -172,5 +187,6 @@ def open_in_place(
     replies = FileReplies(spec, open_files, ranges, journal, options, progress)
     replies.look_again(read_facts)
     files = KeptTokenFiles(replies)
-    tokenizer = open_for(files, options.tokenizer, progress)
+    with replies.opening():
+        tokenizer = open_for(files, options.tokenizer, progress)
     return InPlaceTokenIndex(replies, files, tokenizer, options.rate, progress)

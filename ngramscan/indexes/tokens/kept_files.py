@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """The numbers of an index over tokens that stand in the journal."""
+    """The numbers of an index over tokens that the journal has."""
 
     width: int
     shard_tokens: list[int]
@@ -229,13 +229,13 @@ class KeptTokenFiles:
         self,
         question: str,
         item: Item,
-        read: Callable[[Item, Any], T],
+        read_stored: Callable[[Item, Any], T],
         ask: Callable[[InPlaceTokenFolder], T],
         write: Callable[[T], Any],
     ) -> T:
         """Return a reply of the journal, or else ask for it and keep it."""
         form = self._form(question)
-        stored = self._replies.stored([item], form, read)
+        stored = self._replies.stored([item], form, read_stored)
         if item in stored:
             return stored[item][0]
         reply = ask(self.opened())

@@ -59,6 +59,11 @@ def read_token_reply(response: httpx.Response) -> Reply:
     return {name: value for name, value in (body or {}).items() if name != "latency"}
 
 
+def has_operator(query: str) -> bool:
+    """Tell whether the service reads a text as a query with operators."""
+    return any(operator in query for operator in OPERATORS)
+
+
 def check_query(query: str) -> None:
     """Raise a RemoteRefused for a text that the service reads as a query with operators."""
     for operator in OPERATORS:

@@ -9,6 +9,7 @@ from rich.console import Console
 from ngramscan.indexes.catalog import (
     PUBLIC_PREFIX,
     PUBLISHED,
+    PUBLISHED_UNIONS,
     IndexRow,
     byte_indexes,
     token_indexes,
@@ -47,7 +48,9 @@ def print_published(console: Console, rows: Sequence[IndexRow]) -> None:
         optional=("kind", "documents", "alias", "corpus", "tokens"),
         title=f"published files of indexes over tokens, as --index {PUBLIC_PREFIX}NAME",
     )
-    print_columns(console, columns, layout)
+    unions = [PUBLIC_PREFIX + union for union in PUBLISHED_UNIONS]
+    note = "three of them together are all training data of a model: " + ", ".join(unions)
+    print_columns(console, columns, layout, note)
 
 
 def _binary_size(size_bytes: int) -> str:

@@ -1,11 +1,14 @@
 """The catalog of public services, and of the indexes that they have."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from ngramscan.indexes import catalog
 from ngramscan.indexes.base import COMMON_CONTEXT
 from ngramscan.indexes.catalog import (
     PUBLISHED,
+    PUBLISHED_UNIONS,
     SERVICES,
     HostedService,
     IndexRow,
@@ -17,6 +20,7 @@ from ngramscan.indexes.catalog import (
     near_published_names,
     near_token_names,
     published_at,
+    published_urls,
     service_at,
     service_of,
     token_indexes,
@@ -158,20 +162,32 @@ def test_a_published_index_is_found_by_its_name_and_alias(row: IndexRow) -> None
     [
         ("dclm", ["olmoe-mix-dclm"]),
         ("olmo-mix", ["olmoe-mix-dclm", "olmoe-mix-nodclm"]),
-        ("olmo-2-32b", ["olmoe-mix-dclm", "olmoe-mix-nodclm", "olmo-2-32b-anneal"]),
-        ("olmo-2-13b", ["olmoe-mix-dclm", "olmoe-mix-nodclm", "olmo-2-13b-anneal"]),
-        ("olmoe", ["olmoe-mix-dclm", "olmoe-mix-nodclm", "olmoe-anneal"]),
+        *PUBLISHED_UNIONS.items(),
     ],
 )
-def test_published_parts_add_up_to_what_the_service_has(hosted_name: str, parts: list[str]) -> None:
+def test_published_parts_add_up_to_what_the_service_has(
+    hosted_name: str, parts: Sequence[str]
+) -> None:
     hosted, rows = find_token_index(hosted_name), [find_published(part) for part in parts]
     assert hosted
     assert hosted.documents == sum(row.documents for row in rows if row)
     assert hosted.tokens == sum(row.tokens or 0 for row in rows if row)
 
 
+def test_a_union_has_the_files_of_its_parts() -> None:
+    assert published_urls("OLMo-2-32B") == (
+        "s3://infini-gram/index/v4_olmoe-mix-0924-dclm_llama",
+        "s3://infini-gram/index/v4_olmoe-mix-0924-nodclm_llama",
+        "s3://infini-gram/index/v4_olmo-2-0325-32b-anneal-adapt_llama",
+    )
+    assert published_urls("pileval") == ("s3://infini-gram-lite/index/v4_pileval_llama",)
+    assert published_urls("nothing") == ()
+    assert not {*PUBLISHED_UNIONS} & {row.short_alias for row in PUBLISHED}
+
+
 def test_near_names_of_published_indexes_are_suggested() -> None:
     assert near_published_names("pilevall")[0] == "tokens:public/pileval"
     assert near_published_names("v4_pileval_lama")[0] == "tokens:public/pileval"
     assert near_published_names("dolma") == [row.alias for row in PUBLISHED if "dolma" in row.alias]
+    assert near_published_names("olmo-2-32")[0] == "tokens:public/olmo-2-32b"
     assert near_published_names("") == []

@@ -179,6 +179,26 @@ def test_an_unknown_published_index_is_refused_unless_a_folder_is_there(
     assert expanded("tokens:public/pilevall") == "tokens:public/pilevall"
 
 
+@pytest.mark.parametrize(
+    ("spec", "hint"),
+    [
+        ("tokens:pileval", 'no such folder; did you mean index="tokens:public/pileval"?'),
+        ("olmoe-mix-dclm", 'index="tokens:public/v4_olmoe-mix-0924-dclm_llama"'),
+        ("v4_pileval_llama", 'index="infini-gram:v4_pileval_llama"'),
+    ],
+)
+def test_a_name_without_its_beginning_leads_to_the_published_index(spec: str, hint: str) -> None:
+    with pytest.raises(InputError) as error:
+        ngramscan.count(literal="x", index=spec)
+    assert hint in str(error.value)
+
+
+def test_a_published_index_says_which_tokenizer_it_needs() -> None:
+    for index, tokenizer in (("pileval", "Llama-2"), ("dolmasample", "OLMo")):
+        with pytest.raises(InputError, match=f"has the tokens of {tokenizer}; give a file of"):
+            ngramscan.count(literal="x", index=f"tokens:public/{index}")
+
+
 def test_kinds_over_tokens_are_those_that_say_so(tmp_path: Path) -> None:
     assert {SCAN, FM9}.isdisjoint(OF_TOKENS)
     assert TOKENS in OF_TOKENS

@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from ngramscan.errors import RemoteUnavailable
 from ngramscan.indexes.base import Index, Place, Window, WindowFailure
+from ngramscan.indexes.fm9 import open_fm9
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import is_token_level
@@ -138,7 +140,7 @@ def test_a_document_that_repeats_a_span_hides_no_other(tmp_path: Path) -> None:
     assert len({row.document for row in rows}) == len(rows) == 3
 
 
-def test_documents_of_a_local_index_are_equally_likely(tmp_path: Path) -> None:
+def test_occurrences_are_equally_likely(tmp_path: Path) -> None:
     documents = ["one two three, " * 50, *(f"x{n} one two three" for n in range(4))]
     with of_files(tmp_path, documents) as index:
         drawn = Counter(
@@ -146,9 +148,22 @@ def test_documents_of_a_local_index_are_equally_likely(tmp_path: Path) -> None:
             for seed in range(200)
             for row in retrieve([given("one two three")], [index], n=1, seed=seed)[0]
         )
+    # Of 54 occurrences, 50 are in the first document.
+    ((_, most),) = drawn.most_common(1)
     assert drawn.total() == 200
-    assert len(drawn) == 5
-    assert max(drawn.values()) < 40 + 4 * math.sqrt(200 * 0.2 * 0.8)
+    assert abs(most - 200 * 50 / 54) < 4 * math.sqrt(200 * 50 / 54 * 4 / 54)
+
+
+@pytest.mark.parametrize("n", [1, 3, 6])
+def test_documents_in_place_are_those_of_the_local_index(tmp_path: Path, n: int) -> None:
+    documents = [*(f"{k} one two three, one two three x" for k in range(15)), *short_documents(3)]
+    texts = [given("so one two three x; four five six and nine ten é seven eight", id="1")]
+    with of_files_in_place(tmp_path, documents) as index:
+        far, spans_far, _ = retrieve(texts, [index], n=n)
+    near, spans_near, _ = retrieve(texts, [open_fm9(tmp_path / "index", Progress())], n=n)
+    assert len(near) > n
+    assert [replace(row, index="") for row in far] == [replace(row, index="") for row in near]
+    assert [span.document for span in spans_far] == [span.document for span in spans_near]
 
 
 class Watched(Counting):

@@ -13,6 +13,7 @@ from ngramscan.errors import IncompleteError, RemoteRefused
 from ngramscan.index_files.tokens.tokenizers import bytes_of_request, text_of_bytes
 from ngramscan.indexes.base import Place, QueryCount, Window, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
+from ngramscan.indexes.http.identity import PROBES
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import TokenMatches, TokenOccurrences
@@ -69,6 +70,8 @@ QUERIES = [
     "\x1b[31m",
     "Return the sum",
     "é middle 一",
+    "the sum OR the mean",
+    "sum AND the",
     "nowhere",
     r"é\x41",
     "pieces, which the service",
@@ -158,11 +161,12 @@ def test_an_index_of_words_is_not_asked_for_texts_without_any(tmp_path: Path) ->
     with TokenServer(folders) as server:
         with pytest.raises(IncompleteError, match="tokenized differently"):
             ngramscan.count(
-                literal=["\\frac{", "A"],
+                literal=["\\frac{", "A", "the OR of"],
                 index=f"infini-gram:{server.url}words",
                 journal=tmp_path / "journal",
             )
-        assert "\\frac{" not in {entry.get("query") for entry in server.read_log()}
+        asked = {entry.get("query") for entry in server.read_log()}
+        assert not {"\\frac{", "the OR of"} & asked
 
 
 def test_a_text_takes_one_request_or_two_if_it_looks_like_an_escape(
@@ -292,6 +296,20 @@ def test_matches_of_long_texts_are_those_of_the_folder(
     for text, found in zip(texts, here, strict=True):
         assert isinstance(found, TokenMatches)
         assert found.ids == [*text.encode()]
+
+
+def test_the_cost_of_matches_is_known_once_the_pieces_are(server: TokenServer) -> None:
+    text = "which the service reads one by one, said nobody at all " * 10
+    with ExitStack() as stack:
+        journal = stack.enter_context(Journal(None))
+        client = ApiClient(server.url, IndexOptions(), journal, SILENT, FakeClock())
+        index = open_hosted("made_bytes", stack.enter_context(client))
+        before = len(server.read_log())
+        (found,) = index.matches([text])
+        assert isinstance(found, TokenMatches)
+        asked = [entry for entry in server.read_log()[before:] if entry.get("query") not in PROBES]
+        cost = index.cost_of_matches([text])
+        assert cost.requests == cost.requests_at_most == len(asked)
 
 
 # The service
