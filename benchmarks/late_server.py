@@ -1,6 +1,6 @@
 """A folder over HTTP whose replies are late, for measurements: little work for each request.
 
-    python benchmarks/late_server.py FOLDER [LATENCY_MS]
+    python -m benchmarks.late_server FOLDER [LATENCY_MS]
 
 It prints its port, and ends with its standard input. The server of the tests can fail in many ways,
 and takes more processor time for it, which a client on the same two cores lacks. Here, one loop
@@ -15,14 +15,15 @@ import mmap
 import re
 import select
 import socket
-import subprocess
 import sys
 import time
 import urllib.request
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
+
+from tests.support.server_process import ServerProcess
 
 _NAME = re.compile(rb"GET /(\S*) HTTP/1\.1\r\n")
 _RANGE = re.compile(rb"\r\nRange: bytes=(\d+)-(\d*)\r\n", re.IGNORECASE)
@@ -202,11 +203,13 @@ def _send(connection: socket.socket, reply: bytes) -> None:
         connection.sendall(reply)
 
 
-class LateServer:
+class LateServer(ServerProcess):
     """The server in a process of its own, for the length of a `with` block."""
 
     def __init__(self, folder: Path, latency_s: float) -> None:
-        self._command = [sys.executable, __file__, str(folder), str(latency_s * 1000)]
+        super().__init__(
+            [sys.executable, "-m", __name__, str(folder.resolve()), str(latency_s * 1000)]
+        )
 
     def _ask(self, name: str) -> Any:
         with urllib.request.urlopen(self.url + name) as answer:
@@ -219,19 +222,6 @@ class LateServer:
     def clear(self) -> None:
         """Forget what was asked."""
         self._ask("_clear")
-
-    def __enter__(self) -> Self:
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe)
-        assert self._process.stdout is not None
-        self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.communicate(timeout=5)
-        self._process.kill()
-        self._process.wait()
 
 
 def main() -> None:

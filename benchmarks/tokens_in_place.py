@@ -122,7 +122,10 @@ def bounds(name: str, measured: Measured, latency_s: float, index_bytes: int) ->
     yield Bound("memory", megabytes, MEGABYTES, "MB")
     hours, minutes, seconds = map(int, measured.plan["duration"].split(":"))
     print(f"  planned seconds, with those of opening: {3600 * hours + 60 * minutes + seconds}")
-    for quantity, real in (("requests", measured.requests), ("bytes", measured.sent_bytes)):
+    for quantity, real in {
+        "requests": measured.requests,
+        "bytes": measured.sent_bytes,
+    }.items():
         planned = float(measured.plan[quantity])
         factor = max(planned / real, real / planned)
         yield Bound(f"planned {quantity}, {planned:,.6g}", factor, PLAN_FACTOR, "times")

@@ -11,17 +11,15 @@ import os
 import random
 import re
 import socket
-import subprocess
 import sys
 import urllib.request
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from tests.support.places import ROOT
+from tests.support.server_process import ServerProcess
 
 _RANGE = re.compile(rb"\r\nrange: *bytes=(\d+)-(\d*)", re.IGNORECASE)
 _END = b"\r\n\r\n"
@@ -221,31 +219,18 @@ async def _serve(folder: str, latency_s: float, faults: Faults) -> None:
     listening.close()
 
 
-class RangeServer:
+class RangeServer(ServerProcess):
     """The server for the length of a `with` block; every answer is `latency_s` late."""
 
     def __init__(self, folder: Path, latency_s: float = 0.0, faults: Faults | None = None) -> None:
         options = [str(folder), str(latency_s), json.dumps(asdict(faults or Faults()))]
-        self._command = [sys.executable, "-m", __name__, *options]
+        super().__init__([sys.executable, "-m", __name__, *options])
 
     def record(self) -> Record:
         """Return what was asked so far."""
         with urllib.request.urlopen(f"{self.url}_record") as answer:
             asked, *rest = json.loads(answer.read())
         return Record([Asked(*row) for row in asked], rest[0] - 1, rest[1])
-
-    def __enter__(self) -> Self:
-        pipe = subprocess.PIPE
-        self._process = subprocess.Popen(self._command, stdin=pipe, stdout=pipe, cwd=ROOT)
-        assert self._process.stdout is not None
-        self.url = f"http://127.0.0.1:{int(self._process.stdout.readline())}/"
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        with suppress(subprocess.TimeoutExpired):
-            self._process.communicate(timeout=5)
-        self._process.kill()
-        self._process.wait()
 
 
 if __name__ == "__main__":

@@ -397,10 +397,13 @@ class InPlaceTokenFolder:
         tokens = await holder.read(positions_of(bounds, start, stop, self.backwards))
         return tokens[::-1] if self.backwards else tokens
 
-    def metadata(self, document: int) -> str:
-        """Return the line of JSON about a document, or an empty text."""
+    def metadata_of(self, documents: Sequence[int]) -> list[str]:
+        """Return the line of JSON about each document, or an empty text."""
+        return self._ranges.run(together(map(self._line, documents)))
+
+    async def _line(self, document: int) -> str:
         holder, number = self._holding(document)
-        return self._ranges.run(holder.line(number))
+        return await holder.line(number)
 
     def tokens_of_documents(self, documents: Sequence[int]) -> list[Integers]:
         """Return all tokens of some documents, in reading order."""

@@ -378,6 +378,10 @@ class TokenFolder:
         with unchanged(holder.files):
             return holder.documents_of(low, high) + self._firsts[shard]
 
+    def metadata_of(self, documents: Sequence[int]) -> list[str]:
+        """Return the line of JSON about each document, or an empty text."""
+        return [self.metadata(document) for document in documents]
+
     def metadata(self, document: int) -> str:
         """Return the line of JSON about a document, or an empty text."""
         shard, number = self._holding(document)

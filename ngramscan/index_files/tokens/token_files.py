@@ -56,8 +56,8 @@ class TokenFiles(Protocol):
     def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> TokenExcerpt:
         """Return the text around an occurrence of `needle` tokens."""
 
-    def metadata(self, document: int) -> str:
-        """Return the line of JSON about a document, or an empty text."""
+    def metadata_of(self, documents: Sequence[int]) -> list[str]:
+        """Return the line of JSON about each document, or an empty text."""
 
     def tokens_of_documents(self, documents: Sequence[int]) -> list[Integers]:
         """Return all tokens of some documents, in reading order."""

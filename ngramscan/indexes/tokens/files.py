@@ -32,6 +32,7 @@ from ngramscan.indexes.base import (
     Place,
     QueryCount,
     QueryFailure,
+    ReadsMetadata,
     Segment,
     Unit,
     Window,
@@ -84,7 +85,7 @@ class TokenizedText(NamedTuple):
     places: list[tuple[int, int]]
 
 
-class TokenFilesIndex(CountsTokens, MatchesTokens):
+class TokenFilesIndex(CountsTokens, MatchesTokens, ReadsMetadata):
     """Counts token n-grams exactly and shows any occurrence, from the files of infini-gram.
 
     Documents of up to 100,000 tokens are always seen whole. All methods but `windows` and
@@ -331,7 +332,7 @@ class TokenFilesIndex(CountsTokens, MatchesTokens):
             text=text[low:high],
             offset=offset - low,
             starts_document=seen.start == 0 and low == 0,
-            metadata=self._metadata(seen.document),
+            metadata=_as_object(*self._folder.metadata_of([seen.document])),
         )
 
     def _parts(self, seen: TokenExcerpt, needle: int) -> tuple[bytes, bytes, bytes]:
@@ -344,10 +345,9 @@ class TokenFilesIndex(CountsTokens, MatchesTokens):
             return b"", middle.removeprefix(self._tokenizer.lead), after
         return before.removeprefix(b"" if seen.start else self._tokenizer.lead), middle, after
 
-    def _metadata(self, document: int) -> str:
-        """Return the metadata as a JSON object; older indexes have other lines."""
-        line = self._folder.metadata(document)
-        return line if not line or is_object(line.encode()) else json.dumps({"metadata": line})
+    def metadata_of(self, documents: Integers) -> list[str]:
+        """Return the metadata of documents, numbered over all shards, in their order."""
+        return [_as_object(line) for line in self._folder.metadata_of(documents.tolist())]
 
 
 def open_for(folder: TokenFiles, tokenizer: str | Path | None, progress: Progress) -> Tokenizer:
@@ -364,6 +364,11 @@ def open_for(folder: TokenFiles, tokenizer: str | Path | None, progress: Progres
         raise IndexFormatError(folder.place, problem)
     check_fit(opened, folder)
     return opened
+
+
+def _as_object(line: str) -> str:
+    """Return metadata as a JSON object, or empty; older indexes have other lines."""
+    return line if not line or is_object(line.encode()) else json.dumps({"metadata": line})
 
 
 def _shown_or_failed(show: Callable[[Place], Shown], place: Place) -> Shown | WindowFailure:

@@ -191,15 +191,18 @@ class KeptTokenFiles:
 
         return self._kept("excerpt", (shard, rank, needle, before, after), read, ask, write)
 
-    def metadata(self, document: int) -> str:
-        """Return the line of JSON about a document, or an empty text."""
-        return self._kept(
-            "metadata",
-            document,
-            lambda _, reply: str(reply),
-            lambda folder: folder.metadata(document),
-            str,
-        )
+    def metadata_of(self, documents: Sequence[int]) -> list[str]:
+        """Return the line of JSON about each document, or an empty text."""
+        form = self._form("metadata")
+        stored = self._replies.stored(documents, form, lambda _, reply: str(reply))
+        lines = {document: line for document, (line, _) in stored.items()}
+        missing = [document for document in dict.fromkeys(documents) if document not in lines]
+        if missing:
+            lines |= zip(missing, self.opened().metadata_of(missing), strict=True)
+            self._replies.check()
+            for document in missing:
+                self._replies.keep(form(document), lines[document])
+        return [lines[document] for document in documents]
 
     def tokens_of_documents(self, documents: Sequence[int]) -> list[Integers]:
         """Return all tokens of some documents, in reading order."""

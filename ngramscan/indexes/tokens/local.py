@@ -12,7 +12,7 @@ from ngramscan.index_files.compiled import Integers, compile_for
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from ngramscan.index_files.tokens.tokenizers import Tokenizer
 from ngramscan.index_files.tokens.unigrams import count_tokens
-from ngramscan.indexes.base import Cost, Locates, Occurrences, ReadsMetadata
+from ngramscan.indexes.base import Cost, Locates, Occurrences
 from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.tokens.files import TokenFilesIndex, open_for
 from ngramscan.progress import Progress
@@ -21,7 +21,7 @@ _FEW_QUERIES = 10
 """So many are found sooner than the reader is compiled."""
 
 
-class TokenFolderIndex(TokenFilesIndex, Locates, ReadsMetadata):
+class TokenFolderIndex(TokenFilesIndex, Locates):
     """An index whose files are on this machine: any number of occurrences are placed fast."""
 
     def __init__(
@@ -51,10 +51,6 @@ class TokenFolderIndex(TokenFilesIndex, Locates, ReadsMetadata):
         segments = ((segment.shard, segment.low, segment.high) for segment in located.segments)
         documents = [self._local.documents_of(*segment) for segment in segments]
         return np.concatenate([np.zeros(0, np.int64), *documents])
-
-    def metadata_of(self, documents: Integers) -> list[str]:
-        """Return the metadata of documents, numbered over all shards, in their order."""
-        return [self._metadata(document) for document in documents.tolist()]
 
 
 def open_tokens(

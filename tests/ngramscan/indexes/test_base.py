@@ -34,7 +34,9 @@ from ngramscan.indexes.http.index import ApiIndex
 from ngramscan.indexes.in_place import InPlaceIndex
 from ngramscan.indexes.scan.index import ScanIndex
 from ngramscan.indexes.tokens.base import CountsTokens, MatchesTokens
+from ngramscan.indexes.tokens.files import TokenFilesIndex
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex
+from ngramscan.indexes.tokens.in_place import InPlaceTokenIndex
 from ngramscan.indexes.tokens.local import TokenFolderIndex
 
 ABILITIES = (
@@ -49,7 +51,7 @@ ABILITIES = (
     MatchesTokens,
     CountsTokens,
 )
-INDEXES: dict[type[Index], set[type]] = {
+INDEXES: dict[type, set[type]] = {
     ScanIndex: {ReadsDocuments, CountsBySource, ShowsExcerpts, FindsPassages},
     Fm9Index: set(),
     LocalFm9Index: {Locates, ReadsMetadata, MatchesSuffixes},
@@ -58,6 +60,8 @@ INDEXES: dict[type[Index], set[type]] = {
     RuledInPlaceFm9Index: set(),
     InPlaceIndex: {FindsSpans},
     ApiIndex: set(),
+    TokenFilesIndex: {CountsTokens, MatchesTokens, ReadsMetadata},
+    InPlaceTokenIndex: {CountsTokens, MatchesTokens, ReadsMetadata},
     TokenFolderIndex: {CountsTokens, Locates, MatchesTokens, ReadsMetadata},
     HostedTokenIndex: {CountsTokens, MatchesTokens},
 }
