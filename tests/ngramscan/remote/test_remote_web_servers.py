@@ -340,17 +340,25 @@ def test_a_rate_limit_slows_a_scan_down(root: Path, tmp_path: Path) -> None:
         assert occurrences(count(f"{url}all.paths", tmp_path / "journal")) == 40
 
 
-@EACH_KIND
+@pytest.mark.parametrize(
+    ("kind", "rules"),
+    [
+        pytest.param(KINDS["fm9"], "limit_req zone=z;", id="fm9"),
+        # Names of shards are tried to open one, up to a hundred at once.
+        pytest.param(KINDS["tokens"], "limit_req zone=z burst=80 nodelay;", id="tokens"),
+    ],
+)
 def test_a_rate_limit_slows_index_files_in_place_down(
-    kind: InPlaceKind, root: Path, tmp_path: Path
+    kind: InPlaceKind, rules: str, root: Path, tmp_path: Path
 ) -> None:
     texts = [f"a text {number} that says hello, and again hello" for number in range(200)]
     folder = kind.write_texts(root / "index", texts)
     zone = "limit_req_zone $binary_remote_addr zone=z:1m rate=10r/s;"
-    with nginx(root, tmp_path / "state", "limit_req zone=z;", zone) as url:
+    with nginx(root, tmp_path / "state", rules, zone) as url:
         journal = ("--journal", str(tmp_path / "journal"), *kind.lean_options)
-        far = kind.run_on("count", f"{url}index/", "-e", " hello", *journal)
-    near = kind.run_on("count", folder, "-e", " hello")
+        far = kind.run_on("count", f"{url}index/", "-e", "hello", *journal)
+    near = kind.run_on("count", folder, "-e", "hello")
+    assert " 503 " in (tmp_path / "state" / "access.log").read_text()
     assert occurrences(far) == occurrences(near) == 400
 
 
