@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
-from ngramscan.errors import IndexFormatError, InputError
+from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
 from ngramscan.index_files.formats import TOKEN_FILE, TOKEN_NAMES
 from ngramscan.index_files.tokens.folders import NEEDED, missing_file, shard_places
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder, InPlaceTokenShard
@@ -56,10 +56,12 @@ def _shards_of(
 
 async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
     """Return the files of an index by their paths in its folder; all that shards need are there."""
-    if (names := await ranges.list(folder)) is not None:
-        files = await _open_files(ranges, folder, _listed_paths(names))
-    else:
-        files = await _probe(ranges, folder)
+    found = _FoundFiles(ranges, folder)
+    names = await ranges.list(folder)
+    files = await (_probe(found) if names is None else found.open(_listed_paths(names)))
+    # A file that is listed has no reason to be refused but one that concerns the reader.
+    if found.refusals and (names is not None or not files):
+        raise next(iter(found.refusals.values()))
     if not files:
         lacks = ", ".join(f"{name}.0" for name in NEEDED)
         problem = f"no index over tokens there: it lacks {lacks}, or tokenized in folders"
@@ -69,7 +71,7 @@ async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
             )
         raise InputError(shown(folder), problem)
     if missing := missing_file(shard_places(files), files):
-        raise IndexFormatError(shown(folder) + missing, _UPLOAD)
+        raise found.refusals.get(missing) or IndexFormatError(shown(folder) + missing, _UPLOAD)
     return files
 
 
@@ -84,30 +86,48 @@ def _listed_paths(names: Sequence[str]) -> list[str]:
     ]
 
 
-async def _open_files(ranges: Ranges, folder: str, paths: Sequence[str]) -> dict[str, RemoteFile]:
-    """Return those files that are there, by their paths."""
-    opened = await together(ranges.open(folder + path) for path in paths)
-    return {path: file for path, file in zip(paths, opened, strict=True) if file}
+class _FoundFiles:
+    """Opens files that may be there.
+
+    A store that can't be listed also refuses files that aren't there: so a refusal counts only for
+    a file that must be there.
+    """
+
+    def __init__(self, ranges: Ranges, folder: str) -> None:
+        self._ranges, self._folder = ranges, folder
+        self.refusals: dict[str, RemoteRefused] = {}
+
+    async def open(self, paths: Sequence[str]) -> dict[str, RemoteFile]:
+        """Return those files that are there, by their paths."""
+        opened = await together(map(self._open, paths))
+        return {path: file for path, file in zip(paths, opened, strict=True) if file}
+
+    async def _open(self, path: str) -> RemoteFile | None:
+        try:
+            return await self._ranges.open(self._folder + path)
+        except RemoteRefused as refusal:
+            self.refusals[path] = refusal
+            return None
 
 
-async def _probe(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
+async def _probe(found: _FoundFiles) -> dict[str, RemoteFile]:
     """Return the files of shards that have the usual names, by their paths."""
-    alone = await _open_files(ranges, folder, TOKEN_NAMES)
+    alone = await found.open(TOKEN_NAMES)
     if alone:
         return alone
     for pattern in ("{name}.{number}", "{number}/{name}", "{number:02}/{name}"):
-        if files := await _probe_numbers(ranges, folder, pattern):
+        if files := await _probe_numbers(found, pattern):
             return files
     return {}
 
 
-async def _probe_numbers(ranges: Ranges, folder: str, pattern: str) -> dict[str, RemoteFile]:
+async def _probe_numbers(found: _FoundFiles, pattern: str) -> dict[str, RemoteFile]:
     """Return the files of shards up to a whole row of numbers that have none, so that gaps show."""
     files: dict[str, RemoteFile] = {}
     for first in count(0, _PROBED_AT_ONCE):
         row = range(first, first + _PROBED_AT_ONCE)
         paths = [pattern.format(name=name, number=number) for number in row for name in TOKEN_NAMES]
-        files_in_row = await _open_files(ranges, folder, paths)
+        files_in_row = await found.open(paths)
         if not files_in_row:
             return files
         files |= files_in_row

@@ -9,7 +9,8 @@ import fsspec
 import numpy as np
 import pytest
 
-from ngramscan.errors import IndexFormatError, InputError, NgramscanError
+from ngramscan.errors import IndexFormatError, InputError, NgramscanError, RemoteRefused
+from ngramscan.index_files.formats import TOKEN_NAMES
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder
 from ngramscan.index_files.tokens.in_place_places import open_tokens_in_place
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
@@ -176,6 +177,39 @@ def test_an_index_without_documents_is_refused(tmp_path: Path) -> None:
     with (
         RangeServer(tmp_path) as server,
         pytest.raises(IndexFormatError, match="contains no documents"),
+        opened(server.url),
+    ):
+        pass
+
+
+# Stores that can't be listed
+
+
+def test_a_store_that_refuses_files_that_are_not_there_has_the_others(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1, 2, 3]], [[4, 5]]], 2)
+    absent = [f"{name}.{number}" for name in TOKEN_NAMES for number in range(2, 16)]
+    refused = dict.fromkeys([*absent, "unigram.0", "unigram.1"], "403")
+    with RangeServer(tmp_path, faults=Faults(always=refused)) as server, opened(server.url) as far:
+        assert (far.documents, far.tokens) == (2, 7)
+
+
+@pytest.mark.parametrize("name", ["table.1", "offset.0"])
+def test_a_needed_file_that_is_refused_is_named(name: str, tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1, 2, 3]], [[4, 5]]], 2)
+    faults = Faults(always={name: "403"})
+    with (
+        RangeServer(tmp_path, faults=faults) as server,
+        pytest.raises(RemoteRefused, match=f"{name}: HTTP 403"),
+        opened(server.url),
+    ):
+        pass
+
+
+def test_where_all_is_refused_the_reader_is_told(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[1, 2, 3]]], 2)
+    with (
+        RangeServer(tmp_path, faults=Faults(always={"": "403"})) as server,
+        pytest.raises(RemoteRefused, match="HTTP 403, access denied"),
         opened(server.url),
     ):
         pass
