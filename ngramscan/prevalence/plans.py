@@ -56,10 +56,6 @@ _BY_RULE_IN_PLACE = (
     "in place, requests and requests_at_most are those of the exact texts; by this rule expect at"
     " least as many, and as many again for each form of a text that occurs"
 )
-_TRACED_IN_TOKENS = (
-    "a request per token; requests are an estimate until the tokens are in the journal"
-)
-
 _COPIED = (
     "requests are the counts of the entries' windows as they are written; requests_at_most adds up"
     f" to {LOOKED_AT} windows on documents for each entry, and counts in other forms (small and"
@@ -320,8 +316,10 @@ def describe_trace_plan(
         yield _TRACED
     if any(isinstance(index, FindsSpans) for index in indexes):
         yield _TRACED_IN_PLACE
-    if any(isinstance(index, MatchesTokens) for index in indexes):
-        yield _TRACED_IN_TOKENS
+    descriptions = [
+        index.describe_cost_of_matches() for index in indexes if isinstance(index, MatchesTokens)
+    ]
+    yield from dict.fromkeys(description for description in descriptions if description)
     if documents is not None:
         yield OptionUse("documents", documents) + _DOCUMENTS
     if listing.rank == "rarity":

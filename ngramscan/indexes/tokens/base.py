@@ -177,6 +177,9 @@ class MatchesTokens(Protocol):
     def cost_of_matches(self, texts: Sequence[str]) -> Cost:
         """Estimate the work of finding the matches of some texts, without doing it."""
 
+    def describe_cost_of_matches(self) -> str:
+        """Say what the requests of that estimate are; an empty text: there are none."""
+
     def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
         """Yield the tokens of each text in order, and the longest part from each of them on.
 

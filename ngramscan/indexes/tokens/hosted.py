@@ -191,6 +191,10 @@ class HostedTokenIndex(CountsTokens, MatchesTokens, LearnsTokenizer):
         with self._without_requests():
             return self._matcher.cost(texts)
 
+    def describe_cost_of_matches(self) -> str:
+        """Say that each token is a question."""
+        return "a request per token; requests are an estimate until the tokens are in the journal"
+
     def has_byte_tokens(self, sends_requests: bool) -> bool:
         """Tell whether tokens are bytes, by the catalog, the journal, or one question."""
         if self._size:  # of the catalog, where each index has a tokenizer

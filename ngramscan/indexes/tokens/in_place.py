@@ -86,8 +86,8 @@ class InPlaceTokenIndex(TokenFilesIndex):
     def matches(self, texts: Sequence[str]) -> Iterator[TokenMatches | NgramscanError]:
         """Yield the tokens of each text, and the longest part that occurs from each of them on."""
         new_texts = self._files.unknown_texts([self._tokenizer.after_space(text) for text in texts])
-        if new_texts:
-            cost = self._cost_of_texts(new_texts)
+        cost = self._cost_of_texts(new_texts) if new_texts else Cost()
+        if cost.requests:
             work = f"{cost.requests:,} requests, {format_bytes(cost.bytes)}"
             work += f" and {cost.seconds:,.0f} s"
             texts_to_trace = counted(len(new_texts), "text")
@@ -145,6 +145,13 @@ class InPlaceTokenIndex(TokenFilesIndex):
         """Return the cost of texts without copied parts, which would cost less."""
         ids_by_text = {text: self._tokenizer.after_space(text) for text in texts}
         return self.cost([], 0, 0) + self._cost_of_texts(ids_by_text.values())
+
+    def describe_cost_of_matches(self) -> str:
+        """Say that texts of which parts are copied take fewer requests."""
+        return (
+            "over tokens in place, requests and requests_at_most are those of texts of which"
+            " nothing is copied; copied parts take fewer"
+        )
 
     def _cost_of_texts(self, texts: Iterable[Sequence[int]]) -> Cost:
         """Return the cost of searching the rest of some texts from each token on."""

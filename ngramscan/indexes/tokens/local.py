@@ -42,6 +42,10 @@ class TokenFolderIndex(TokenFilesIndex, Locates):
         """Return nothing: it takes no requests."""
         return Cost()
 
+    def describe_cost_of_matches(self) -> str:
+        """Return an empty text: there are no requests."""
+        return ""
+
     def count_tokens(self, ids: Sequence[int]) -> dict[int, int | NgramscanError]:
         """Return the occurrences of some tokens, from the files `unigram` if there are any."""
         return {**count_tokens(self._local, ids)}

@@ -1,18 +1,34 @@
 """Plans against what a service is really asked."""
 
+import json
 import random
 from pathlib import Path
+
+import pytest
 
 from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.prevalence.contamination.contaminate import Entry
 from ngramscan.prevalence.contamination.copied_entries import CONTEXT, run_copied
 from ngramscan.prevalence.contamination.rules import make_rule
-from ngramscan.prevalence.plans import describe_copied_plan, plan_contaminate
+from ngramscan.prevalence.plans import (
+    describe_copied_plan,
+    describe_trace_plan,
+    plan_contaminate,
+    plan_trace,
+)
+from ngramscan.prevalence.trace import TraceOptions, run_trace
+from ngramscan.prevalence.trace_spans import ListingOptions
 from ngramscan.progress import SILENT
 from tests.support.corpus_files import jsonl
+from tests.support.in_place_kinds import LLAMA
+from tests.support.places import TOKENS
+from tests.support.range_server import RangeServer
 from tests.support.service import ApiServer
+from tests.support.traced_texts import given
 
+FOLDER = TOKENS / "v4_pysmall_llama_s3"
+LISTING = ListingOptions(5)
 RULE = make_rule("copied")
 
 
@@ -56,3 +72,41 @@ def test_a_plan_of_copies_is_kept_by_the_requests_of_a_service(tmp_path: Path) -
     assert "up to 50 windows on documents for each entry" in notice
     assert describe_copied_plan(RULE, [scan_row]) == []
     assert describe_copied_plan(make_rule("mini"), [row]) == []
+
+
+def document_of(number: int) -> str:
+    line = (TOKENS / "corpus_small.jsonl").read_text("utf-8").splitlines()[number]
+    text: str = json.loads(line)["text"]
+    return text
+
+
+TRACED_TEXTS = {
+    "nothing copied": drawn_text(random.Random(3), 60),
+    "all copied": " ".join(document_of(0).split()[:200]),
+}
+
+
+@pytest.mark.parametrize("text", TRACED_TEXTS.values(), ids=TRACED_TEXTS)
+def test_a_trace_in_place_takes_no_more_than_its_plan(text: str, tmp_path: Path) -> None:
+    # So little memory that no file is kept whole.
+    options = IndexOptions(journal=tmp_path / "replies.sqlite", tokenizer=LLAMA, index_memory="2KB")
+    with (
+        RangeServer(FOLDER.parent) as server,
+        open_indexes([f"tokens:{server.url}{FOLDER.name}"], options, SILENT) as indexes,
+    ):
+        texts = [given(text)]
+        (row,) = plan_trace(texts, TraceOptions(), indexes, 1, LISTING, None)
+        before = len(server.record().requests)
+        run_trace(texts, indexes, TraceOptions())
+        requests = len(server.record().requests) - before
+        (notice,) = describe_trace_plan(indexes, LISTING, None)
+    assert 0 < requests <= row.requests <= row.requests_at_most
+    assert "of which nothing is copied" in str(notice)
+
+
+def test_a_plan_of_a_trace_speaks_of_requests_per_token_for_services_alone() -> None:
+    with open_indexes([f"tokens:{FOLDER}"], IndexOptions(tokenizer=LLAMA), SILENT) as local:
+        assert [*describe_trace_plan(local, LISTING, None)] == []
+    with open_indexes(["infini-gram:dclm"], IndexOptions(), SILENT) as hosted:
+        (notice,) = describe_trace_plan(hosted, LISTING, None)
+    assert str(notice).startswith("a request per token;")
