@@ -7,7 +7,7 @@ queries are searched in all shards at once. Files that are small are read whole 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate, pairwise, starmap
 
 import numpy as np
@@ -32,6 +32,8 @@ _REQUESTS_PER_S = 5000
 """About so many are answered at the same time as one; more make a round longer."""
 _STRIDE = 32
 """Tokens between the first places from which the longest matches are searched."""
+_RESTS_BYTES = 8_000_000
+"""Bytes of rests of texts that are searched at the same time: those of a book would fill memory."""
 
 
 class InPlaceTokenShard:
@@ -124,9 +126,6 @@ class InPlaceTokenShard:
         }
         await search.run([bound for bounds in bounds_by_pattern.values() for bound in bounds])
         ranks = [[bound.low for bound in bounds_by_pattern[pattern]] for pattern in patterns]
-        for low, high in ranks:
-            if low > high:
-                self.refuse_order(low)
         return np.array(ranks, np.int64).reshape(-1, 2)
 
     async def match_ends(self, texts: Sequence[bytes], requests_per_round: int) -> list[Integers]:
@@ -139,12 +138,13 @@ class InPlaceTokenShard:
         search = ShardSearch(self, requests_per_round)
         progress = [_MatchedText(text, self.width) for text in texts]
         while wanted := [(each, place) for each in progress for place in each.next_places()]:
-            bounds = [
-                search.bound(each.rest(place), takes_beginnings=True) for each, place in wanted
-            ]
-            await search.run(bounds)
-            for (each, place), bound in zip(wanted, bounds, strict=True):
-                each.ends[place] = place + self._matched(search, bound)
+            for portion in _in_portions(wanted):
+                bounds = [
+                    search.bound(each.rest(place), takes_beginnings=True) for each, place in portion
+                ]
+                await search.run(bounds)
+                for (each, place), bound in zip(portion, bounds, strict=True):
+                    each.ends[place] = place + self._matched(search, bound)
         return [each.all_ends() for each in progress]
 
     def _matched(self, search: ShardSearch, bound: Bound) -> int:
@@ -258,6 +258,10 @@ class _MatchedText:
         """Return the text from a token on."""
         return self._text[place * self._width :]
 
+    def rest_bytes(self, place: int) -> int:
+        """Return the length of this."""
+        return len(self._text) - place * self._width
+
     def next_places(self) -> list[int]:
         """Return the places to search from next; none if all ends are known."""
         if not self.ends:
@@ -277,6 +281,21 @@ class _MatchedText:
             latest = self.ends.get(place, latest)
             ends[place] = max(latest, place)
         return ends
+
+
+def _in_portions(
+    places: Sequence[tuple[_MatchedText, int]],
+) -> Iterator[list[tuple[_MatchedText, int]]]:
+    """Yield places of texts in portions of which the rests take little memory."""
+    portion, size = list[tuple[_MatchedText, int]](), 0
+    for text, place in places:
+        portion.append((text, place))
+        size += text.rest_bytes(place)
+        if size >= _RESTS_BYTES:
+            yield portion
+            portion, size = [], 0
+    if portion:
+        yield portion
 
 
 class InPlaceTokenFolder:

@@ -2,6 +2,7 @@
 
 import random
 import shutil
+import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 
 from ngramscan.errors import IndexFormatError, InputError
 from ngramscan.index_files.compiled import Integers
+from ngramscan.index_files.tokens import in_place
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder
 from ngramscan.index_files.tokens.in_place_places import open_tokens_in_place
 from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
@@ -176,6 +178,15 @@ def test_indexes_of_the_original_tools_where_a_fifth_of_replies_fails(
     assert {"500", "cut", "wrong_range"} <= faults
 
 
+DOCUMENTS = [[1, 2, 3], [4], [1, 2], [], [5, 1]]
+"""In an index of tokens of two bytes: their separators are at the bytes 0, 8, 12, 18 and 20."""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_folder(tmp_path / "index", [DOCUMENTS], 2)
+
+
 # Requests
 
 
@@ -239,16 +250,23 @@ def test_copied_parts_are_jumped_over() -> None:
     assert sum(stop - start for _, start, stop in reads["copied"]) < 2 * size_of_searches
 
 
+def test_long_texts_take_little_memory(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    draw = random.Random(6)
+    text = [draw.choice([1, 2, 3, 9]) for _ in range(30_000)]
+    near = open_token_folder(folder)
+    monkeypatch.setattr(in_place, "_RESTS_BYTES", 1_000_000)
+    with RangeServer(folder) as server, opened(server.url) as far:
+        far.find([[1]])
+        tracemalloc.start()
+        (ends,) = far.match_ends_of([text])
+        _, most_bytes = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert ends.tolist() == near.match_ends(text).tolist()
+    # All rests from each thirty-second token on are 28 MB.
+    assert most_bytes < 12_000_000
+
+
 # What is wrong
-
-
-DOCUMENTS = [[1, 2, 3], [4], [1, 2], [], [5, 1]]
-"""In an index of tokens of two bytes: their separators are at the bytes 0, 8, 12, 18 and 20."""
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    return write_folder(tmp_path / "index", [DOCUMENTS], 2)
 
 
 def change(path: Path, edit: Callable[[bytes], bytes]) -> None:
