@@ -149,8 +149,8 @@ class InPlaceTokenIndex(TokenFilesIndex):
     def describe_cost_of_matches(self) -> str:
         """Say that texts of which parts are copied take fewer requests."""
         return (
-            "over tokens in place, requests and requests_at_most are those of texts of which"
-            " nothing is copied; copied parts take fewer"
+            "over tokens in place, requests and requests_at_most are those of texts without copied"
+            " parts, which take fewer"
         )
 
     def _cost_of_texts(self, texts: Iterable[Sequence[int]]) -> Cost:

@@ -101,7 +101,7 @@ def test_a_trace_in_place_takes_no_more_than_its_plan(text: str, tmp_path: Path)
         requests = len(server.record().requests) - before
         (notice,) = describe_trace_plan(indexes, LISTING, None)
     assert 0 < requests <= row.requests <= row.requests_at_most
-    assert "of which nothing is copied" in str(notice)
+    assert "of texts without copied parts" in str(notice)
 
 
 def test_a_plan_of_a_trace_speaks_of_requests_per_token_for_services_alone() -> None:
