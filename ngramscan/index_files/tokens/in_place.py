@@ -279,7 +279,7 @@ class _MatchedText:
         ends, latest = np.zeros(self._tokens, np.int64), 0
         for place in range(self._tokens):
             latest = self.ends.get(place, latest)
-            ends[place] = max(latest, place)
+            ends[place] = latest
         return ends
 
 

@@ -59,8 +59,9 @@ async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
     found = _FoundFiles(ranges, folder)
     names = await ranges.list(folder)
     files = await (_probe(found) if names is None else found.open(_listed_paths(names)))
-    # A file that is listed has no reason to be refused but one that concerns the reader.
-    if found.refusals and (names is not None or not files):
+    # A file that is listed has no reason to be refused but one that concerns the reader. Nor has a
+    # file of a server that says of others that they are missing: an index would seem smaller.
+    if found.refusals and (names is not None or not files or found.says_missing):
         raise next(iter(found.refusals.values()))
     if not files:
         lacks = ", ".join(f"{name}.0" for name in NEEDED)
@@ -89,13 +90,15 @@ def _listed_paths(names: Sequence[str]) -> list[str]:
 class _FoundFiles:
     """Opens files that may be there.
 
-    A store that can't be listed also refuses files that aren't there: so a refusal counts only for
-    a file that must be there.
+    A store that can't be listed may refuse all files that aren't there: then a refusal counts only
+    for a file that must be there.
     """
 
     def __init__(self, ranges: Ranges, folder: str) -> None:
         self._ranges, self._folder = ranges, folder
         self.refusals: dict[str, RemoteRefused] = {}
+        self.says_missing = False
+        """Whether the server said of a file that it isn't there."""
 
     async def open(self, paths: Sequence[str]) -> dict[str, RemoteFile]:
         """Return those files that are there, by their paths."""
@@ -104,10 +107,12 @@ class _FoundFiles:
 
     async def _open(self, path: str) -> RemoteFile | None:
         try:
-            return await self._ranges.open(self._folder + path)
+            file = await self._ranges.open(self._folder + path)
         except RemoteRefused as refusal:
             self.refusals[path] = refusal
             return None
+        self.says_missing |= file is None
+        return file
 
 
 async def _probe(found: _FoundFiles) -> dict[str, RemoteFile]:

@@ -187,10 +187,36 @@ def test_an_index_without_documents_is_refused(tmp_path: Path) -> None:
 
 def test_a_store_that_refuses_files_that_are_not_there_has_the_others(tmp_path: Path) -> None:
     write_folder(tmp_path, [[[1, 2, 3]], [[4, 5]]], 2)
-    absent = [f"{name}.{number}" for name in TOKEN_NAMES for number in range(2, 16)]
-    refused = dict.fromkeys([*absent, "unigram.0", "unigram.1"], "403")
-    with RangeServer(tmp_path, faults=Faults(always=refused)) as server, opened(server.url) as far:
+    absent = {f"{name}.1{digit}": "403" for name in TOKEN_NAMES for digit in range(6)}
+    present = {path.name: "" for path in tmp_path.iterdir()}
+    faults = Faults(always={**absent, **present, "": "403"})
+    with RangeServer(tmp_path, faults=faults) as server, opened(server.url) as far:
         assert (far.documents, far.tokens) == (2, 7)
+
+
+@pytest.mark.parametrize("refused", ["unigram.", "metadata.1", "table.9"])
+def test_a_server_that_says_what_is_missing_refuses_nothing_else(
+    refused: str, tmp_path: Path
+) -> None:
+    shards = [[[number + 1]] for number in range(10)]
+    write_folder(tmp_path, shards, 2)
+    with (
+        RangeServer(tmp_path, faults=Faults(always={refused: "403"})) as server,
+        pytest.raises(RemoteRefused, match=f"{refused}.*HTTP 403"),
+        opened(server.url),
+    ):
+        pass
+
+
+def test_shards_that_are_refused_make_no_smaller_index(tmp_path: Path) -> None:
+    write_folder(tmp_path, [[[number + 1]] for number in range(10)], 2)
+    later_shards = [f"{name}.{number}" for name in TOKEN_NAMES for number in (8, 9)]
+    with (
+        RangeServer(tmp_path, faults=Faults(always=dict.fromkeys(later_shards, "403"))) as server,
+        pytest.raises(RemoteRefused, match="HTTP 403"),
+        opened(server.url),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("name", ["table.1", "offset.0"])
