@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from ngramscan.errors import needs_extra
+from ngramscan.errors import InputError, needs_extra
 from ngramscan.indexes.base import COMMON_CONTEXT
 from ngramscan.indexes.kinds import index_folder, index_folders
+from ngramscan.messages import OptionUse
 from ngramscan.options import CORPUS_NAME
 from ngramscan.processes.pool import usable_cores
 from ngramscan.progress import SILENT, Progress
@@ -82,6 +83,9 @@ def _named_folders(directories: Sequence[str | Path]) -> list[tuple[str, Sequenc
     """
     named_folders = list[tuple[str, Sequence[Path]]]()
     for directory in directories:
+        if "://" in str(directory):
+            problem = "serve needs an index on this machine; other commands read it in place ("
+            raise InputError(str(directory), problem + OptionUse("index", placeholder="URL") + ")")
         name, sign, place = str(directory).partition("=")
         is_named = sign and place and re.fullmatch(CORPUS_NAME, name)
         if is_named and not os.path.exists(index_folder(directory)):

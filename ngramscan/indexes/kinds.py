@@ -161,6 +161,7 @@ def _open_python(_spec: str, resources: Resources) -> Sequence[Index]:
 
 def _open_fm9(spec: str, resources: Resources) -> Sequence[Index]:
     place = FM9.place_in(spec)
+    _refuse_empty(spec, [place])
     with needs_extra(OptionUse("index", spec), "index"):  # which is slow to import, too
         from ngramscan.indexes.fm9 import open_fm9
     if "://" not in place:
@@ -181,6 +182,7 @@ def _open_fm9(spec: str, resources: Resources) -> Sequence[Index]:
 
 def _open_tokens(spec: str, resources: Resources) -> Sequence[Index]:
     places = TOKENS.places_in(spec)
+    _refuse_empty(spec, places)
     _refuse_mixed(spec, places)
     _require_tokenizer(places, resources.options.tokenizer)
     if any("://" in place for place in places):
@@ -213,6 +215,13 @@ def _require_tokenizer(places: Sequence[str], tokenizer: str | Path | None) -> N
         names = " and ".join(dict.fromkeys(str(row.tokenizer) for row in rows))
         problem = f"{rows[0].service_name} has the tokens of {names}; give a file of its tokenizer"
         raise InputError(OptionUse("tokenizer", placeholder="FILE"), problem)
+
+
+def _refuse_empty(spec: str, places: Sequence[str]) -> None:
+    """Raise an InputError for a URL that ends with its scheme."""
+    if any("://" in place and not place.partition("://")[2].strip("/") for place in places):
+        problem = "nothing after ://; expected the address of a folder"
+        raise InputError(OptionUse("index", spec), problem)
 
 
 def _refuse_mixed(spec: str, places: Sequence[str]) -> None:
@@ -249,7 +258,14 @@ def _open_address(spec: str, resources: Resources) -> Sequence[Index]:
     folder, _, name = spec.rpartition("/")
     if not urlsplit(spec).path.strip("/") or not name:
         hosted = find_hosted(urlsplit(spec).hostname or "")
-        expected = OptionUse("index", hosted.alias) if hosted else f"{spec_without_login}NAME"
+        if hosted:
+            expected: Text = OptionUse("index", hosted.alias)
+        elif urlsplit(spec).path.strip("/"):
+            files = OptionUse("index", TOKENS.spec_of(spec_without_login))
+            expected = f"{spec_without_login}NAME, or for the files of an index over tokens "
+            expected += files
+        else:
+            expected = f"{spec_without_login}NAME"
         raise InputError(
             OptionUse("index", spec_without_login), "no index named; expected " + expected
         )

@@ -22,6 +22,7 @@ from ngramscan.indexes.kinds import (
     FORMS,
     KINDS,
     SCAN,
+    TOKENS,
     IndexKind,
     expanded,
     is_hosted,
@@ -246,7 +247,12 @@ def _is_file_name(spec: str) -> bool:
 
 def _unknown(spec: str) -> Text:
     if "://" in spec:
-        return "to read a corpus there: " + OptionUse("index", SCAN.spec_of(spec))
+        as_corpus = "to read a corpus there: " + OptionUse("index", SCAN.spec_of(spec))
+        if _is_file_name(spec):
+            return as_corpus
+        of_tokens = "; to query an index over tokens: " + OptionUse("index", TOKENS.spec_of(spec))
+        of_bytes = "; over bytes: " + OptionUse("index", FM9.spec_of(spec))
+        return as_corpus + of_tokens + of_bytes
     if os.path.exists(spec):
         return "neither an index nor a corpus in a known format"
     if ":" not in spec and (os.sep in spec or _is_file_name(spec)):

@@ -66,6 +66,9 @@ async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
     if not files:
         lacks = ", ".join(f"{name}.0" for name in NEEDED)
         problem = f"no index over tokens there: it lacks {lacks}, or tokenized in folders"
+        parent, _, name = folder.rstrip("/").rpartition("/")
+        if name in TOKEN_NAMES or TOKEN_FILE.fullmatch(name):
+            problem = f"a file of an index over tokens; expected its folder, {shown(parent)}"
         if ranges.pages:
             problem += (
                 "; the server answers HTML to names it lacks: check the address and the login"

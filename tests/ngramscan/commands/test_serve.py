@@ -32,6 +32,13 @@ def test_folders_that_are_no_indexes_are_refused(tmp_path: Path) -> None:
     assert said.startswith(f"{tmp_path / 'none'}: no such folder; expected that of an index")
 
 
+def test_addresses_are_refused_with_the_way_to_query_them() -> None:
+    for address in ("tokens:https://example.org/index", "s3://bucket/index", "web=http://a/b"):
+        said = refusal("serve", address)
+        assert said.startswith(f"{address}: serve needs an index on this machine; other commands")
+        assert "--index URL" in said
+
+
 def test_the_kind_before_a_folder_of_tokens_may_be_said(tmp_path: Path) -> None:
     said = refusal("serve", f"tokens:{tmp_path / 'none'}")
     assert said.startswith(f"{tmp_path / 'none'}: no such folder")

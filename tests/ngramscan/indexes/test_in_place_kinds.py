@@ -277,6 +277,8 @@ WRONG = {
     },
     "tokens": {
         "none/": ("404", "no index over tokens there: it lacks tokenized.0, table.0, offset.0"),
+        "table.0/": ("404", "a file of an index over tokens; expected its folder, http://"),
+        "tokenized/": ("404", "a file of an index over tokens; expected its folder, http://"),
         "closed/": ("403", "HTTP 403, access denied; is it public"),
         "cut/table.1": ("404", "/cut/table.1: missing; copy"),
         "gap/": ("gap", "/gap/tokenized.1: missing; copy"),
