@@ -108,8 +108,29 @@ def test_a_run_without_a_server_takes_the_journal_and_says_so(files: Path) -> No
     assert (again.code, again.rows) == (0, first.rows)
     (notice,) = [line for line in again.stderr.splitlines() if "using the replies" in line]
     assert "using the replies in the journal" in notice
-    other = ask(f"tokens:{server.url}", "count", "-e", "Return", "--journal", "replies")
-    assert (other.code, other.stdout) == (1, "")
+    for options in (("-e", "Return"), (*LITERALS, "--refresh")):
+        other = ask(f"tokens:{server.url}", "count", *options, "--journal", "replies")
+        assert (other.code, other.stdout) == (1, "")
+
+
+def test_parts_in_the_cache_on_disk_are_not_asked_for_again(
+    server: RangeServer, files: Path
+) -> None:
+    # On disk, there may be four times as much as in memory.
+    memory = ("--index-memory", "300KB", "--index-cache", "cache")
+    # With more connections, a search reads as far ahead as the server is slow.
+    arguments = ("contexts", *LITERALS, "-n", "3", *memory, "--concurrency", "1")
+    rows, parts_by_run = [], []
+    for journal in ("first", "second"):
+        before = len(server.record().requests)
+        ran = ask(f"tokens:{server.url}{NAME}", *arguments, "--journal", journal)
+        assert ran.code == 0, ran.stderr
+        requests = server.record().requests[before:]
+        rows.append(ran.rows)
+        parts_by_run.append([read for read in requests if read.stop != HEAD_BYTES])
+    assert rows[0] == rows[1]
+    assert len(parts_by_run[0]) > 100
+    assert parts_by_run[1] == []
 
 
 def test_a_dry_run_says_what_is_searched(server: RangeServer, files: Path) -> None:
