@@ -1,7 +1,9 @@
 """Replies from files in place: kept as long as the files are the same, and never of other ones."""
 
 import json
+import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -114,12 +116,14 @@ def test_replies_are_not_those_of_other_files(
 
 
 def test_nothing_is_kept_of_files_without_validators(
-    replies_of: Callable[..., FileReplies[str]],
+    replies_of: Callable[..., FileReplies[str]], tmp_path: Path
 ) -> None:
     store = MadeStore([MadeShard("x"), MadeShard("y", has_validators=False)])
     replies = replies_of(store)
     keep_some(replies)
     assert stored(replies, "a") == {}
+    with closing(sqlite3.connect(tmp_path / "journal")) as journal:
+        assert journal.execute("SELECT request FROM replies").fetchall() == [("files",)]
     assert "counts are not kept" in replies.notes[0].text
     # Nor are they answered if the store can't be reached.
     store.is_reachable = False

@@ -31,6 +31,15 @@ def folder(tmp_path: Path) -> Path:
     return write_folder(tmp_path / "index", [some_documents(n, 9, 4) for n in range(3)], 2)
 
 
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RangeServer]:
+    """Serve an index that no test changes."""
+    shards = [some_documents(n, 9, 4) for n in range(3)]
+    folder = write_folder(tmp_path_factory.mktemp("served"), shards, 2)
+    with RangeServer(folder) as started_server:
+        yield started_server
+
+
 @contextmanager
 def kept(url: str, journal_path: Path, backwards: bool = False) -> Iterator[KeptTokenFiles]:
     """Open the files at a URL, with the replies of a journal."""
@@ -119,6 +128,7 @@ DAMAGED = {
     "negative": "[[-1, 2], [0, 1], [0, 1]]",
     "not whole": "[[0, 2.5], [0, 1], [0, 1]]",
     "too few shards": "[[0, 1]]",
+    "too few or too many tokens": "[1, 2]",
 }
 
 
@@ -136,21 +146,20 @@ def damaged_replies() -> Iterator[pytest.ParameterSet]:
 
 @pytest.mark.parametrize(("kind", "damaged"), list(damaged_replies()))
 def test_damaged_replies_are_asked_again(
-    kind: str, damaged: str, folder: Path, tmp_path: Path
+    kind: str, damaged: str, server: RangeServer, tmp_path: Path
 ) -> None:
-    with RangeServer(folder) as server:
-        with kept(server.url, tmp_path / "journal") as files:
-            first = answers(files)
-        with closing(sqlite3.connect(tmp_path / "journal", isolation_level=None)) as journal:
-            where = "request = 'files'" if kind == "files" else f"request LIKE '%\"{kind}\"%'"
-            damage = f"UPDATE replies SET reply = ? WHERE {where}"
-            assert journal.execute(damage, [damaged]).rowcount > 0
-        with kept(server.url, tmp_path / "journal") as files:
-            assert answers(files) == first
+    with kept(server.url, tmp_path / "journal") as files:
+        first = answers(files)
+    with closing(sqlite3.connect(tmp_path / "journal", isolation_level=None)) as journal:
+        where = "request = 'files'" if kind == "files" else f"request LIKE '%\"{kind}\"%'"
+        damage = f"UPDATE replies SET reply = ? WHERE {where}"
+        assert journal.execute(damage, [damaged]).rowcount > 0
+    with kept(server.url, tmp_path / "journal") as files:
+        assert answers(files) == first
 
 
-def test_facts_are_numbers(folder: Path, tmp_path: Path) -> None:
-    with RangeServer(folder) as server, Ranges(RangeOptions(), SILENT) as ranges:
+def test_facts_are_numbers(server: RangeServer) -> None:
+    with Ranges(RangeOptions(), SILENT) as ranges:
         opened = open_tokens_in_place(ranges, [server.url], 0)
         facts = json.loads(json.dumps(facts_about(opened)))
         assert read_facts(facts).shard_tokens == [*opened.shard_tokens]
