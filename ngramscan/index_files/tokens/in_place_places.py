@@ -56,13 +56,13 @@ def _shards_of(
 
 async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
     """Return the files of an index by their paths in its folder; all that shards need are there."""
-    found = _FoundFiles(ranges, folder)
+    found_files = _FoundFiles(ranges, folder)
     names = await ranges.list(folder)
-    files = await (_probe(found) if names is None else found.open(_listed_paths(names)))
+    files = await (_probe(found_files) if names is None else found_files.open(_listed_paths(names)))
     # A file that is listed has no reason to be refused but one that concerns the reader. Nor has a
     # file of a server that says of others that they are missing: an index would seem smaller.
-    if found.refusals and (names is not None or not files or found.says_missing):
-        raise next(iter(found.refusals.values()))
+    if found_files.refusals and (names is not None or not files or found_files.says_missing):
+        raise next(iter(found_files.refusals.values()))
     if not files:
         lacks = ", ".join(f"{name}.0" for name in NEEDED)
         problem = f"no index over tokens there: it lacks {lacks}, or tokenized in folders"
@@ -75,7 +75,9 @@ async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
             )
         raise InputError(shown(folder), problem)
     if missing := missing_file(shard_places(files), files):
-        raise found.refusals.get(missing) or IndexFormatError(shown(folder) + missing, _UPLOAD)
+        raise found_files.refusals.get(missing) or IndexFormatError(
+            shown(folder) + missing, _UPLOAD
+        )
     return files
 
 
@@ -118,24 +120,24 @@ class _FoundFiles:
         return file
 
 
-async def _probe(found: _FoundFiles) -> dict[str, RemoteFile]:
+async def _probe(found_files: _FoundFiles) -> dict[str, RemoteFile]:
     """Return the files of shards that have the usual names, by their paths."""
-    alone = await found.open(TOKEN_NAMES)
+    alone = await found_files.open(TOKEN_NAMES)
     if alone:
         return alone
     for pattern in ("{name}.{number}", "{number}/{name}", "{number:02}/{name}"):
-        if files := await _probe_numbers(found, pattern):
+        if files := await _probe_numbers(found_files, pattern):
             return files
     return {}
 
 
-async def _probe_numbers(found: _FoundFiles, pattern: str) -> dict[str, RemoteFile]:
+async def _probe_numbers(found_files: _FoundFiles, pattern: str) -> dict[str, RemoteFile]:
     """Return the files of shards up to a whole row of numbers that have none, so that gaps show."""
     files: dict[str, RemoteFile] = {}
     for first in count(0, _PROBED_AT_ONCE):
         row = range(first, first + _PROBED_AT_ONCE)
         paths = [pattern.format(name=name, number=number) for number in row for name in TOKEN_NAMES]
-        files_in_row = await found.open(paths)
+        files_in_row = await found_files.open(paths)
         if not files_in_row:
             return files
         files |= files_in_row

@@ -104,7 +104,7 @@ def test_a_trace_in_place_takes_no_more_than_its_plan(text: str, tmp_path: Path)
     assert "of texts without copied parts" in str(notice)
 
 
-def test_a_plan_of_a_trace_speaks_of_requests_per_token_for_services_alone() -> None:
+def test_only_plans_of_services_speak_of_requests_per_token() -> None:
     with open_indexes([f"tokens:{FOLDER}"], IndexOptions(tokenizer=LLAMA), SILENT) as local:
         assert [*describe_trace_plan(local, LISTING, None)] == []
     with open_indexes(["infini-gram:dclm"], IndexOptions(), SILENT) as hosted:
