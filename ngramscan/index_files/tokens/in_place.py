@@ -31,7 +31,9 @@ from ngramscan.remote.together import together
 _REQUESTS_PER_S = 5000
 """About so many are answered at the same time as one; more make a round longer."""
 _STRIDE = 32
-"""Tokens between the first places from which the longest matches are searched."""
+"""Tokens between the first places from which the longest matches are searched, at most."""
+_PARTS = 8
+"""Parts into which a text, or a stretch between two places, is divided for the next search."""
 _RESTS_BYTES = 8_000_000
 """Bytes of rests of texts that are searched at the same time: those of a book would fill memory."""
 
@@ -252,7 +254,7 @@ class _MatchedText:
         self._text, self._width, self._tokens = text, width, len(text) // width
         self.ends: dict[int, int] = {}
         """By place, in tokens."""
-        self._places = list(range(0, self._tokens, _STRIDE))
+        self._places = list(range(0, self._tokens, min(_STRIDE, _step_in(self._tokens))))
 
     def rest(self, place: int) -> bytes:
         """Return the text from a token on."""
@@ -269,9 +271,10 @@ class _MatchedText:
         bounds = [*sorted(self.ends), self._tokens]
         ends = {**self.ends, self._tokens: self._tokens}
         return [
-            (first + following) // 2
+            place
             for first, following in pairwise(bounds)
-            if following - first > 1 and ends[first] != ends[following]
+            if ends[first] != ends[following]
+            for place in _places_between(first, following)
         ]
 
     def all_ends(self) -> Integers:
@@ -296,6 +299,17 @@ def _in_portions(
             portion, size = [], 0
     if portion:
         yield portion
+
+
+def _step_in(tokens: int) -> int:
+    """Return how far the places of one search are from each other in a stretch of tokens."""
+    return max(1, tokens // _PARTS)
+
+
+def _places_between(first: int, following: int) -> range:
+    """Return the places to search between two others; none if they are next to each other."""
+    step = _step_in(following - first)
+    return range(first + step, following, step)
 
 
 class InPlaceTokenFolder:
