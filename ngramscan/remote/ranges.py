@@ -212,6 +212,10 @@ class Ranges:
             self._waiting.setdefault(file, []).append((start, stop))
         return future
 
+    def kept(self, file: RemoteFile, start: int, stop: int) -> bytes | None:
+        """Return a piece that takes no request; None: it has to be read."""
+        return self._recall((file, start, stop))
+
     async def read_whole(self, url: str, most: int) -> bytes | None:
         """Return the content of a file of at most `most` bytes; None if there is no such file."""
         file = await self.open(url)

@@ -100,6 +100,14 @@ class InPlaceTokenShard:
         """Start to read bytes of the text, at most a megabyte."""
         return self._start(self._text, start, stop)
 
+    def kept_table(self, start: int, stop: int) -> bytes | None:
+        """Return bytes of the table that take no request; None: they have to be read."""
+        return self._ranges.kept(self._table, start, stop)
+
+    def kept_text(self, start: int, stop: int) -> bytes | None:
+        """Return bytes of the text that take no request; None: they have to be read."""
+        return self._ranges.kept(self._text, start, stop)
+
     def _start(self, file: RemoteFile, start: int, stop: int) -> BytesOrFuture:
         if file in self._whole:
             return self._whole[file][start:stop]

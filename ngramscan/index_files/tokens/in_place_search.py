@@ -42,6 +42,12 @@ class SearchedFiles(Protocol):
     def start_text(self, start: int, stop: int) -> BytesOrFuture:
         """Start to read bytes of the text."""
 
+    def kept_table(self, start: int, stop: int) -> bytes | None:
+        """Return bytes of the table that take no request; None: they have to be read."""
+
+    def kept_text(self, start: int, stop: int) -> bytes | None:
+        """Return bytes of the text that take no request; None: they have to be read."""
+
     def check_pointer(self, rank: int, pointer: int) -> None:
         """Raise an IndexFormatError if a pointer leads to no token."""
 
