@@ -31,6 +31,8 @@ class SearchedTokens:
     """Whether replies have to be waited for, which takes rounds."""
     reads: list[tuple[str, int, int]] = field(default_factory=list)
     """What has been read: file, start, stop."""
+    keeps: bool = False
+    """Whether what has been read once takes no request."""
 
     @property
     def ranks(self) -> int:
@@ -44,11 +46,23 @@ class SearchedTokens:
     def bytes_read(self) -> int:
         return sum(stop - start for _, start, stop in self.reads)
 
+    def kept_table(self, start: int, stop: int) -> bytes | None:
+        return self._pointers(start, stop) if self._is_kept("table", start, stop) else None
+
+    def kept_text(self, start: int, stop: int) -> bytes | None:
+        return self.text[start:stop] if self._is_kept("text", start, stop) else None
+
+    def _is_kept(self, file: str, start: int, stop: int) -> bool:
+        return self.keeps and (file, start, stop) in self.reads
+
     def start_table(self, start: int, stop: int) -> BytesOrFuture:
         self.reads.append(("table", start, stop))
+        return self._reply(self._pointers(start, stop))
+
+    def _pointers(self, start: int, stop: int) -> bytes:
         ranks = range(start // self.pointer_bytes, stop // self.pointer_bytes)
         raw = [self.pointers[rank].to_bytes(self.pointer_bytes, "little") for rank in ranks]
-        return self._reply(b"".join(raw))
+        return b"".join(raw)
 
     def start_text(self, start: int, stop: int) -> BytesOrFuture:
         assert start < stop <= len(self.text)

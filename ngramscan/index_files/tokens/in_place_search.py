@@ -131,12 +131,15 @@ class ShardSearch:
 
     async def run(self, bounds: Sequence[Bound]) -> None:
         """Search all bounds; raise an IndexFormatError where suffixes are out of order."""
-        too_short: set[int] = set()
-        while open_bounds := [bound for bound in bounds if bound.is_open]:
-            await self._read(self._pivots(open_bounds), too_short)
-            too_short = set()
+        open_bounds, too_short = list(bounds), set[int]()
+        while True:
             for bound in open_bounds:
                 self._advance(bound, too_short)
+            open_bounds = [bound for bound in open_bounds if bound.is_open]
+            if not open_bounds:
+                break
+            await self._read(self._pivots(open_bounds), too_short)
+            too_short = set()
         await self._check_neighbours(bounds)
 
     def suffix(self, rank: int) -> Suffix:
@@ -145,12 +148,49 @@ class ShardSearch:
 
     def _advance(self, bound: Bound, too_short: set[int]) -> None:
         """Move a bound by the pivots that have been read; note one of which more is needed."""
-        while bound.is_open and (suffix := self._suffixes.get(bound.middle)):
+        while bound.is_open:
+            suffix = self._suffixes.get(bound.middle) or self._recall(bound)
+            if suffix is None:
+                return
             order = suffix.order(bound.pattern)
-            if order is None:
+            if order is not None:
+                bound.advance(order)
+            elif not self._recall_more(bound.middle, suffix):
                 too_short.add(bound.middle)
                 return
-            bound.advance(order)
+
+    def _recall(self, bound: Bound) -> Suffix | None:
+        """Return the next suffix of a bound if an earlier search, or run, has read it.
+
+        Without this, a search that looks further ahead than the earlier one would send requests
+        for pivots that it does not need.
+        """
+        rank, width = bound.middle, self._files.pointer_bytes
+        first, number = rank, 1
+        if bound.high - bound.low <= NEAR_RANKS:
+            first, number = rank // NEAR_RANKS * NEAR_RANKS, NEAR_RANKS
+        last = min(first + number, self._files.ranks)
+        pointers = self._files.kept_table(first * width, last * width)
+        if pointers is None:
+            return None
+        start = (rank - first) * width
+        pointer = int.from_bytes(pointers[start : start + width], "little")
+        self._files.check_pointer(rank, pointer)
+        stop = min(pointer + TEXT_BYTES, self._files.text_bytes)
+        text = self._files.kept_text(pointer, stop)
+        if text is None:
+            return None
+        self._suffixes[rank] = self._suffix_at(pointer, text)
+        return self._suffixes[rank]
+
+    def _recall_more(self, rank: int, suffix: Suffix) -> bool:
+        """Add text to a suffix if that has been read earlier; tell whether it was."""
+        start = suffix.pointer + len(suffix.text)
+        stop = min(start + len(suffix.text), self._files.text_bytes)
+        text = self._files.kept_text(start, stop)
+        if text is not None:
+            self._suffixes[rank] = self._suffix_at(suffix.pointer, suffix.text + text)
+        return text is not None
 
     def _pivots(self, bounds: Iterable[Bound]) -> dict[int, bool]:
         """Return the pivots of the next levels, and whether all of their interval is near."""

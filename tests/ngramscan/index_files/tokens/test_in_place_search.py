@@ -163,6 +163,12 @@ class EqualTokens:
     def text_bytes(self) -> int:
         return self.width * self.ranks
 
+    def kept_table(self, *_: int) -> None:
+        """Nothing is kept."""
+
+    def kept_text(self, *_: int) -> None:
+        """Nothing is kept."""
+
     def start_table(self, start: int, stop: int) -> bytes:
         ranks = range(start // self.pointer_bytes, stop // self.pointer_bytes)
         pointers = [(self.ranks - 1 - rank) * self.width for rank in ranks]
@@ -301,3 +307,19 @@ def test_a_pointer_that_leads_to_no_token_is_refused() -> None:
     files.pointers[20] = 3
     with pytest.raises(WrongPointerError, match="20"):
         searched(files, [b""], 255)
+
+
+@pytest.mark.parametrize("requests_per_round", [3, 31, 255])
+def test_what_is_kept_is_not_read_again_however_far_a_search_looks_ahead(
+    requests_per_round: int,
+) -> None:
+    tokens = random_tokens(4, 20_000, 40)
+    patterns = drawn_patterns(5, tokens, 2, 6)
+    files = sorted_tokens(tokens, 2, 200)
+    files.keeps = True
+    first = searched(files, patterns, 1)
+    reads = len(files.reads)
+    again = searched(files, patterns, requests_per_round)
+    assert again.ranks == first.ranks
+    new_reads = set(files.reads[reads:]) - set(files.reads[:reads])
+    assert new_reads == set()
