@@ -41,7 +41,6 @@ ZERO_IS_AS_NONE = {
     ("evalcore/commands/run.py", "record.epoch"): "epochs of a run begin at 1",
     ("evalcore/commands/run.py", "sent_record.epoch"): "epochs of a run begin at 1",
     ("evalcore/records.py", "record.epoch"): "a place in an order",
-    ("ngramscan/index_files/tokens/shard.py", "self.width"): "the bytes of a token, no option",
     ("ngramscan/indexes/http/client.py", "options.rate"): "0 is no limit; plans are at the usual",
     (
         "ngramscan/indexes/http/client.py",

@@ -150,15 +150,15 @@ class InPlaceTokenIndex(TokenFilesIndex):
         return self._timed(requests, requests, size, rounds)
 
     def cost_of_matches(self, texts: Sequence[str]) -> Cost:
-        """Return the cost of texts without copied parts, which would cost less."""
+        """Return the expected cost; texts that are copied as a whole take less."""
         ids_by_text = {text: self._tokenizer.after_space(text) for text in texts}
         return self.cost([], 0, 0) + self._cost_of_texts(ids_by_text.values())
 
     def describe_cost_of_matches(self) -> str:
-        """Say that texts of which parts are copied take fewer requests."""
+        """Say which texts the requests are for."""
         return (
-            "over tokens in place, requests and requests_at_most are those of texts without copied"
-            " parts, which take fewer"
+            "over tokens in place, requests are those of usual outputs; texts without copied parts"
+            " take more, and those that are copied as a whole fewer"
         )
 
     def _cost_of_texts(self, texts: Iterable[Sequence[int]]) -> Cost:

@@ -101,7 +101,7 @@ def test_a_trace_in_place_takes_no_more_than_its_plan(text: str, tmp_path: Path)
         requests = len(server.record().requests) - before
         (notice,) = describe_trace_plan(indexes, LISTING, None)
     assert 0 < requests <= row.requests <= row.requests_at_most
-    assert "of texts without copied parts" in str(notice)
+    assert "of usual outputs" in str(notice)
 
 
 def test_only_plans_of_services_speak_of_requests_per_token() -> None:
