@@ -52,9 +52,10 @@ def index_list(
     Parameters
     ----------
     live : bool
-        Ask infini-gram's service for its list of indexes, and compare this with the catalog.
+        Ask infini-gram's service, or that of --api-url, for its list of indexes, and compare this
+        with the catalog.
     api_url : str, optional
-        Address of another service whose list is asked for, with --live.
+        Address of the service that has the hosted indexes.
 
     Returns
     -------
