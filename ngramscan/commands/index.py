@@ -38,7 +38,7 @@ _DEEP_FINDS_TOKENS = f"{_DEEP}of tokens, pointers and metadata outside of the sa
 def index_list(
     *,
     live: bool = False,
-    api_url: Annotated[str | None, Option(metavar="URL")] = None,
+    api_url: Annotated[str, Option(metavar="URL", is_rare=True)] = INFINI_GRAM_MINI.url,
 ) -> Annotated[
     Result[Any],
     RowTypes("ngramscan.indexes.catalog.IndexRow", "ngramscan.indexes.listing.ListedIndexRow"),
@@ -54,8 +54,7 @@ def index_list(
     live : bool
         Ask infini-gram's service, or that of --api-url, for its list of indexes, and compare this
         with the catalog.
-    api_url : str, optional
-        Address of the service that has the hosted indexes.
+    api_url : see count
 
     Returns
     -------
@@ -69,8 +68,9 @@ def index_list(
     $ ngramscan index list --live
     """
     if live:
-        return _list_live(api_url)
-    if api_url and api_url != os.environ.get("NGRAMSCAN_API_URL"):  # which is for all commands
+        return _list_live("" if api_url == INFINI_GRAM_MINI.url else api_url)
+    # A value in the environment is meant for all commands.
+    if api_url not in {INFINI_GRAM_MINI.url, os.environ.get("NGRAMSCAN_API_URL")}:
         raise InputError(OptionUse("api_url", api_url), "requires " + OptionUse("live"))
 
     def print_catalog(console: Console) -> None:
@@ -81,11 +81,12 @@ def index_list(
     return Result([*all_indexes(), *PUBLISHED], IndexRow, print_table=print_catalog)
 
 
-def _list_live(api_url: str | None) -> Result[Any]:
+def _list_live(api_url: str) -> Result[Any]:
+    """Return the list of a service; empty: of the public ones."""
     # Slow to import, and not needed to show the catalog.
     from ngramscan.indexes.listing import ListedIndexRow, describe_differences, list_live
 
-    rows = list_live(IndexOptions(), api_url or "")
+    rows = list_live(IndexOptions(), api_url)
 
     def print_listed(console: Console) -> None:
         from ngramscan.reporting.tables.index_list import print_listed  # slow to import
