@@ -37,7 +37,8 @@ COMMANDS = {page: lines for page, lines in COMMANDS.items() if lines}
 NOT_RUN = {
     r"^(git|pip|just|pytest|python)\b": "installs something or takes long: .ci/run",
     r"--scheduler": "needs a cluster: test_dask.py",
-    r"commoncrawl|s3://|example\.org|infini-gram:|tokens:public": "asks a host: test_remote_web_servers.py",
+    r"commoncrawl|s3://|example\.org|infini-gram:": "asks a host: test_remote_web_servers.py",
+    r"tokens:public": "asks a store: test_kinds_published.py",
     r"datasets (fetch|check)": "downloads benchmarks: test_datasets_fetch.py",
     r"bbh-word-sorting": "downloads a benchmark: test_datasets_fetch.py",
     r"capitals|unit-first|first-word": "needs additions: test_extending.py",
