@@ -14,6 +14,7 @@ from ngramscan.index_files.fm9.layout import FILES, NEWLINE, SEPARATOR
 from ngramscan.index_files.fm9.manifest import MANIFEST, PLAN, is_json_object, parse_manifest
 from ngramscan.index_files.fm9.reader import ShardWindow
 from ngramscan.index_files.in_place_offsets import InPlaceOffsets
+from ngramscan.index_files.other_format import lead_to_tokens
 from ngramscan.remote.files import RemoteFile
 from ngramscan.remote.ranges import Ranges
 from ngramscan.remote.stores import shown
@@ -181,6 +182,8 @@ async def _by_name(ranges: Ranges, url: str) -> list[list[RemoteFile]]:
     else:
         shards = await _numbered(ranges, url)
     if not shards:
+        if lead := await lead_to_tokens(ranges, url):
+            raise InputError(shown(url), lead)
         problem = f"no index there: neither {MANIFEST} nor {FILES[0]} in it or in its folder 0"
         if ranges.pages:
             problem += (

@@ -7,6 +7,7 @@ from itertools import count
 
 from ngramscan.errors import IndexFormatError, InputError, RemoteRefused
 from ngramscan.index_files.formats import TOKEN_FILE, TOKEN_NAMES
+from ngramscan.index_files.other_format import lead_to_bytes
 from ngramscan.index_files.tokens.folders import NEEDED, missing_file, shard_places
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder, InPlaceTokenShard
 from ngramscan.remote.files import RemoteFile
@@ -64,6 +65,8 @@ async def _files_of(ranges: Ranges, folder: str) -> dict[str, RemoteFile]:
     if found_files.refusals and (names is not None or not files or found_files.says_missing):
         raise next(iter(found_files.refusals.values()))
     if not files:
+        if lead := await lead_to_bytes(ranges, folder):
+            raise InputError(shown(folder), lead)
         lacks = ", ".join(f"{name}.0" for name in NEEDED)
         problem = f"no index over tokens there: it lacks {lacks}, or tokenized in folders"
         parent, _, name = folder.rstrip("/").rpartition("/")

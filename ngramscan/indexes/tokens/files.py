@@ -252,16 +252,23 @@ class TokenFilesIndex(CountsTokens, MatchesTokens, ReadsMetadata):
         `document_bytes` is exact where the document is shown whole. Otherwise it is only a number
         greater than the length of the text: a document's bytes are not known without reading it.
         """
-        return self._show(places, partial(self._window, context=context))
+        return self._show(places, partial(self._window, context=context), context)
 
     def _show(
-        self, places: Sequence[Place], show: Callable[[Place], Shown]
+        self, places: Sequence[Place], show: Callable[[Place], Shown], context: int
     ) -> Iterator[Shown | WindowFailure]:
-        """Yield what is shown of some places, in their order; or why it can't be."""
+        """Yield what is shown of some places, in their order; or why it can't be.
+
+        `context` is how many bytes on each side are read, about.
+        """
+        self._announce(places, context)
         self._progress.expect(len(places), "windows")
         for window in self._in_order(partial(_shown_or_failed, show), places):
             self._progress.advance(1, "windows")
             yield window
+
+    def _announce(self, places: Sequence[Place], context: int) -> None:
+        """Say what windows will take, where that matters."""
 
     def _in_order(self, show: Callable[[Place], T], places: Sequence[Place]) -> Iterator[T]:
         """Yield what a function returns for each place."""
@@ -284,7 +291,7 @@ class TokenFilesIndex(CountsTokens, MatchesTokens, ReadsMetadata):
                 starts_document=seen.start == 0,
             )
 
-        return self._show(places, show)
+        return self._show(places, show, _SEEN if any(forms.values()) else 0)
 
     def _ids_at(self, place: Place) -> tuple[int, ...]:
         """Return the query's n-gram that occurs at a place, or raise an InputError."""

@@ -25,7 +25,7 @@ from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import TokenMatches
 from ngramscan.indexes.tokens.files import FoundForm, TokenFilesIndex, open_for
-from ngramscan.indexes.tokens.kept_files import KeptTokenFiles, facts_about, read_facts
+from ngramscan.indexes.tokens.kept_files import ExcerptKey, KeptTokenFiles, facts_about, read_facts
 from ngramscan.journal import Journal
 from ngramscan.messages import counted
 from ngramscan.progress import Progress, format_bytes
@@ -92,12 +92,25 @@ class InPlaceTokenIndex(TokenFilesIndex):
         """Yield the tokens of each text, and the longest part that occurs from each of them on."""
         new_texts = self._files.unknown_texts([self._tokenizer.after_space(text) for text in texts])
         cost = self._cost_of_texts(new_texts) if new_texts else Cost()
-        if cost.requests:
-            work = f"{cost.requests:,} requests, {format_bytes(cost.bytes)}"
-            work += f" and {cost.seconds:,.0f} s"
-            texts_to_trace = counted(len(new_texts), "text")
-            self._progress.notice(f"{self.name}: {texts_to_trace} will take about {work}")
+        self._say_cost(counted(len(new_texts), "text"), cost)
         yield from super().matches(texts)
+
+    def _announce(self, places: Sequence[Place], context: int) -> None:
+        beginnings: list[ExcerptKey] = []
+        for place in dict.fromkeys(places):
+            if patterns := self._patterns_of(place.query):
+                needle = len(patterns[0])
+                beginnings.append((place.shard, place.rank, needle, 0, needle))
+        unread = self._files.unknown_excerpts(beginnings)
+        cost = self._cost_of_windows(len(unread), context) if unread else Cost()
+        self._say_cost(counted(len(unread), "window"), cost)
+
+    def _say_cost(self, work: str, cost: Cost) -> None:
+        """Say what some work will take, if it takes requests."""
+        if cost.requests:
+            requests = f"{cost.requests:,} requests, {format_bytes(cost.bytes)}"
+            takes = f"{requests} and {cost.seconds:,.0f} s"
+            self._progress.notice(f"{self.name}: {work} will take about {takes}")
 
     # Costs
 

@@ -21,6 +21,8 @@ _TOKENS_AT_ONCE = 1000
 _FIELDS = ("document", "length", "start", "offset")
 """The fields of an excerpt that are numbers."""
 
+ExcerptKey = tuple[int, int, int, int, int]
+"""The arguments of `TokenFiles.excerpt`."""
 Item = TypeVar("Item", bound=Hashable)
 T = TypeVar("T")
 
@@ -174,6 +176,11 @@ class KeptTokenFiles:
         wanted = [*dict.fromkeys(tuple(text) for text in texts)]
         stored = self._replies.stored(wanted, self._form("matches"), lambda _, reply: reply)
         return [text for text in wanted if text not in stored]
+
+    def unknown_excerpts(self, excerpts: Sequence[ExcerptKey]) -> list[ExcerptKey]:
+        """Return the excerpts that the journal lacks."""
+        stored = self._replies.stored(excerpts, self._form("excerpt"), lambda _, reply: reply)
+        return [excerpt for excerpt in excerpts if excerpt not in stored]
 
     def excerpt(self, shard: int, rank: int, needle: int, before: int, after: int) -> TokenExcerpt:
         """Return the text around an occurrence of `needle` tokens."""

@@ -192,3 +192,18 @@ def test_an_index_that_contradicts_itself_is_one_line(
     assert (ran.code, ran.stdout) == (1, "")
     (line,) = ran.stderr.splitlines()
     assert problem in line
+
+
+def test_what_windows_take_is_said_before_and_not_for_those_of_the_journal(
+    server: RangeServer, tmp_path: Path
+) -> None:
+    literals = ("-e", "of the", "-e", "Return the")
+    journal = ("--journal", str(tmp_path / "journal"), *LEAN)
+    spec = f"tokens:{server.url}{NAME}"
+    first = ask(spec, "contexts", *literals, "-n", "6", *journal)
+    again = ask(spec, "contexts", *literals, "-n", "6", *journal)
+    more = ask(spec, "docnorm", *literals, "--draws", "9", *journal)
+    assert "12 windows will take about " in first.stderr
+    assert "will take about" not in again.stderr
+    assert again.rows == first.rows
+    assert "windows will take about " in more.stderr
