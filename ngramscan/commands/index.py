@@ -93,7 +93,8 @@ def _list_live(api_url: str) -> Result[Any]:
 
         print_listed(console, rows)
 
-    notices = [*filter(None, [describe_differences(rows)])]
+    differences = describe_differences(rows)
+    notices = [differences] if differences else []
     if not api_url:
         notices.append(f"{INFINI_GRAM_MINI.name} has no list of its indexes to ask for")
     return Result(rows, ListedIndexRow, notices, print_table=print_listed)

@@ -173,7 +173,7 @@ class KeptTokenFiles:
 
     def unknown_texts(self, texts: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
         """Return the texts whose matches the journal lacks."""
-        wanted = [*dict.fromkeys(tuple(text) for text in texts)]
+        wanted = list(dict.fromkeys(tuple(text) for text in texts))
         stored = self._replies.stored(wanted, self._form("matches"), lambda _, reply: reply)
         return [text for text in wanted if text not in stored]
 

@@ -95,7 +95,8 @@ def read_named_ids(reply: Reply) -> tuple[tuple[int, ...], list[str]]:
 def names_bytes(named_ids: tuple[Sequence[int], Sequence[str]], text: str) -> bool:
     """Tell whether the tokens of a query, and their names, are those of an index of bytes."""
     ids, names = named_ids
-    return [*ids] == [*bytes_of_request(text)] and [*names] == [*map(chr, ids)]
+    has_bytes = list(ids) == list(bytes_of_request(text))
+    return has_bytes and list(names) == [chr(token) for token in ids]
 
 
 def read_longest_end(reply: Reply, most: int) -> tuple[int, int]:
