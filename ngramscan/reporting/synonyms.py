@@ -190,7 +190,10 @@ OPTION_CURES: OptionCures = {
     "--no-color": {"--quiet": "set NO_COLOR=1 in the environment"},
     "--resume": {ALWAYS: "run the same command again: what was done is kept"},
     "--config": {ALWAYS: "options are on the command line; docs/shell.md has their variables"},
-    "--version": {ALWAYS: "the option goes before the command: --version"},
+    "--version": {
+        "--index-version": "the version of the files is --index-version {value}",
+        ALWAYS: "the option goes before the command: --version",
+    },
 }
 
 

@@ -288,6 +288,10 @@ def test_without_a_tokenizer_tokens_are_bytes(tmp_path: Path) -> None:
             "--tokenizer y: only an index over tokens takes it: -o to",
         ),
         (
+            "build {c} -o tokens:x --version 6",
+            "--version: no such option; the version of the files is --index-version 6",
+        ),
+        (
             "build {c} -o x --index-version 6",
             "--index-version 6: only an index over tokens takes it: -o tokens:x",
         ),
