@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from ngramscan.errors import InputError, NgramscanError
+from ngramscan.errors import InputError, NgramscanError, RemoteError
 from ngramscan.index_files.tokens.in_place import InPlaceTokenFolder
 from ngramscan.index_files.tokens.in_place_cost import (
     TokenNgrams,
@@ -23,7 +24,7 @@ from ngramscan.indexes.base import Cost, Place
 from ngramscan.indexes.file_replies import FileReplies, OpenedFiles
 from ngramscan.indexes.kinds import TOKENS
 from ngramscan.indexes.options import IndexOptions
-from ngramscan.indexes.tokens.base import TokenMatches
+from ngramscan.indexes.tokens.base import Form, TokenMatches, distinct_forms
 from ngramscan.indexes.tokens.files import FoundForm, TokenFilesIndex, open_for
 from ngramscan.indexes.tokens.kept_files import ExcerptKey, KeptTokenFiles, facts_about, read_facts
 from ngramscan.journal import Journal
@@ -96,14 +97,21 @@ class InPlaceTokenIndex(TokenFilesIndex):
         yield from super().matches(texts)
 
     def _announce(self, places: Sequence[Place], context: int) -> None:
-        beginnings: list[ExcerptKey] = []
-        for place in dict.fromkeys(places):
-            if patterns := self._patterns_of(place.query):
-                needle = len(patterns[0])
-                beginnings.append((place.shard, place.rank, needle, 0, needle))
-        unread = self._files.unknown_excerpts(beginnings)
-        cost = self._cost_of_windows(len(unread), context) if unread else Cost()
-        self._say_cost(counted(len(unread), "window"), cost)
+        with suppress(RemoteError):  # each window that can't be shown says why
+            beginnings = [
+                beginning
+                for place in dict.fromkeys(places)
+                for beginning in self._first_excerpt_of(place)
+            ]
+            unread = self._files.unknown_excerpts(beginnings)
+            cost = self._cost_of_windows(len(unread), context) if unread else Cost()
+            self._say_cost(counted(len(unread), "window"), cost)
+
+    def _first_excerpt_of(self, place: Place) -> list[ExcerptKey]:
+        """Return the first excerpt that is read at a place; none if its query has no tokens."""
+        forms = [Form(ids, ()) for ids in self._patterns_of(place.query)]
+        needles = [len(form.ids) for form in distinct_forms(*forms)[:1]] if forms else []
+        return [(place.shard, place.rank, needle, 0, needle) for needle in needles]
 
     def _say_cost(self, work: str, cost: Cost) -> None:
         """Say what some work will take, if it takes requests."""

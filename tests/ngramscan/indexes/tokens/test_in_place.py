@@ -207,3 +207,18 @@ def test_what_windows_take_is_said_before_and_not_for_those_of_the_journal(
     assert "will take about" not in again.stderr
     assert again.rows == first.rows
     assert "windows will take about " in more.stderr
+
+
+def test_windows_that_the_journal_lacks_fail_alone_where_the_server_is_gone(tmp_path: Path) -> None:
+    journal = ("--journal", str(tmp_path / "journal"))
+    with RangeServer(TOKENS) as started_server:
+        spec = f"tokens:{started_server.url}{NAME}"
+        known = ask(spec, "contexts", "-e", "of the", "-n", "3", *journal)
+        counted = ask(spec, "count", "-e", "of the", "-e", "Return the", *journal)
+    assert (known.code, counted.code) == (0, 0)
+    again = ask(spec, "contexts", "-e", "of the", "-n", "3", *journal)
+    assert (again.code, again.rows) == (0, known.rows)
+    both = ask(spec, "contexts", "-e", "of the", "-e", "Return the", "-n", "3", *journal)
+    assert both.code == 1
+    assert both.rows == known.rows
+    assert "no connection" in both.stderr
