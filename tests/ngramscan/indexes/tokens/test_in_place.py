@@ -194,7 +194,7 @@ def test_an_index_that_contradicts_itself_is_one_line(
     assert problem in line
 
 
-def test_what_windows_take_is_said_before_and_not_for_those_of_the_journal(
+def test_the_cost_of_windows_is_said_before_they_are_read(
     server: RangeServer, tmp_path: Path
 ) -> None:
     literals = ("-e", "of the", "-e", "Return the")
@@ -209,7 +209,7 @@ def test_what_windows_take_is_said_before_and_not_for_those_of_the_journal(
     assert "windows will take about " in more.stderr
 
 
-def test_windows_that_the_journal_lacks_fail_alone_where_the_server_is_gone(tmp_path: Path) -> None:
+def test_windows_fail_alone_where_the_server_is_gone(tmp_path: Path) -> None:
     journal = ("--journal", str(tmp_path / "journal"))
     with RangeServer(TOKENS) as started_server:
         spec = f"tokens:{started_server.url}{NAME}"
