@@ -32,7 +32,8 @@ from ngramscan.matching import normalized
 from ngramscan.progress import SILENT
 spec, entries, journal = sys.argv[1:]
 with open(entries, encoding="utf-8") as file:
-    texts = [normalized(text, "words").split() for text in json.load(file)]
+    entry_texts = json.load(file)
+texts = [normalized(text, "words").split() for text in entry_texts]
 sought = SoughtTexts(
     texts, [[] for _ in texts], width=4, least_share=0.2, context=200, most=10
 )

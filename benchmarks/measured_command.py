@@ -27,7 +27,8 @@ class MeasuredRun:
 
 def run_ngramscan(*arguments: str | Path) -> MeasuredRun:
     """Run a command that prints its rows, whose own messages are not shown."""
-    command = [sys.executable, "-m", "ngramscan", *map(str, arguments), "--format", "csv", "-q"]
+    texts = [str(argument) for argument in arguments]
+    command = [sys.executable, "-m", "ngramscan", *texts, "--format", "csv", "-q"]
     started_at = time.perf_counter()
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
         assert process.stdout is not None

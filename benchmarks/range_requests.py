@@ -90,8 +90,10 @@ def read_plainly(url: str, name: str, rounds: Rounds, concurrency: int) -> float
         readers = [reader for _, reader in connections]
         started_at = time.perf_counter()
         for places in rounds:
-            shares = [places[number::concurrency] for number in range(concurrency)]
-            await asyncio.gather(*map(PlainReader.read, readers, shares))
+            reads = [
+                reader.read(places[number::concurrency]) for number, reader in enumerate(readers)
+            ]
+            await asyncio.gather(*reads)
         return time.perf_counter() - started_at
 
     return asyncio.run(read_all())

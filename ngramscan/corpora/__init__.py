@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import compress, takewhile
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +84,12 @@ def relative_names(corpus: Corpus) -> Sequence[str]:
     if corpus.location and location.is_dir():
         return [Path(path).relative_to(location).as_posix() for path in paths]
     folders = [path.split("/")[:-1] for path in paths]
-    levels = zip(*folders, strict=False)
-    shared = len(list(takewhile(lambda level: len(set(level)) == 1, levels)))
+    shared = 0
+    # The folders of all files have the same name at a level that is shared.
+    for names in zip(*folders, strict=False):
+        if len(set(names)) > 1:
+            break
+        shared += 1
     return ["/".join(path.split("/")[shared:]) for path in paths]
 
 

@@ -46,7 +46,7 @@ class Answered:
     is_charged: bool
     """Whether the signed request agrees to pay, so that S3 charges its account."""
     code: str
-    """Of the error; empty: it was answered."""
+    """The code of the error that was sent; empty if there was none."""
 
 
 @dataclass

@@ -18,6 +18,18 @@ COPIES = TOKENS
 """Where small indexes of the original tools lie."""
 
 Documents = list[list[int]]
+MADE_SHAPES = pytest.mark.parametrize(
+    ("width", "amounts", "ids"),
+    [
+        pytest.param(1, [3], 2, id="3 documents of bytes"),
+        pytest.param(1, [40], 255, id="40 documents of all bytes"),
+        pytest.param(2, [30, 0, 25], 3, id="an empty shard"),
+        pytest.param(2, [9] * 12, 65535, id="12 shards"),
+        pytest.param(4, [60, 1], 5, id="a shard of one document"),
+        pytest.param(4, [12] * 11, 4294967295, id="11 shards of wide tokens"),
+    ],
+)
+"""Made indexes: the bytes of a token, the documents of each shard, and the number of ids."""
 
 
 def write_folder(

@@ -382,10 +382,12 @@ class InPlaceTokenFolder:
                 if shard.tokens
             )
         )
-        longest = [np.maximum.reduce(ends) for ends in zip(*ends_by_shard, strict=True)]
-        return [
-            ends_in_reading_order(ends - np.arange(len(ends)), self.backwards) for ends in longest
-        ]
+        ends_of_texts = []
+        for number, text in enumerate(texts):
+            longest = np.maximum.reduce([ends[number] for ends in ends_by_shard])
+            lengths = longest - np.arange(len(text))
+            ends_of_texts.append(ends_in_reading_order(lengths, self.backwards))
+        return ends_of_texts
 
     def _encoded(self, tokens: Sequence[int]) -> bytes:
         """Return tokens as they are in the files; an InputError names an id that doesn't fit."""

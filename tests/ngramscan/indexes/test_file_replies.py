@@ -131,14 +131,22 @@ def test_nothing_is_kept_of_files_without_validators(
         replies_of(store).look_again(lambda facts: facts["size"])
 
 
-def test_stored_replies_are_given_where_the_store_cant_be_reached(
-    replies_of: Callable[..., FileReplies[str]],
-) -> None:
-    store = MadeStore([MadeShard("x")])
+def replies_without_store(
+    replies_of: Callable[..., FileReplies[str]], store: MadeStore
+) -> FileReplies[str]:
+    """Store some replies; return them as a later run has them, which can't reach the store."""
     keep_some(replies_of(store))
     store.is_reachable = False
     replies = replies_of(store)
     replies.look_again(lambda facts: facts["size"])
+    return replies
+
+
+def test_stored_replies_are_given_where_the_store_cant_be_reached(
+    replies_of: Callable[..., FileReplies[str]],
+) -> None:
+    store = MadeStore([MadeShard("x")])
+    replies = replies_without_store(replies_of, store)
     assert stored(replies, "a", "b") == {"a": 1, "b": 2}
     with pytest.raises(RemoteUnavailable):
         stored(replies, "a", "c")
@@ -153,10 +161,7 @@ def test_files_that_are_others_after_some_replies_are_an_error(
     replies_of: Callable[..., FileReplies[str]],
 ) -> None:
     store = MadeStore([MadeShard("x")])
-    keep_some(replies_of(store))
-    store.is_reachable = False
-    replies = replies_of(store)
-    replies.look_again(lambda facts: facts["size"])
+    replies = replies_without_store(replies_of, store)
     assert stored(replies, "a") == {"a": 1}
     store.is_reachable, store.shards = True, [MadeShard("z")]
     with pytest.raises(IndexChangedError, match="changed since the journal stored its replies"):

@@ -78,9 +78,10 @@ def test_a_path_without_a_kind_is_recognised(version_6: Path) -> None:
 
 
 def test_folders_are_in_the_order_of_their_numbers() -> None:
-    numbers = [*map(str, range(12)), "extra"]
-    names = [f"{number}/{name}" for number in reversed(numbers) for name in NEEDED]
-    assert [place.number for place in shard_places(names)] == ["extra", *numbers[:-1]]
+    numbers = [str(number) for number in range(12)]
+    folders = ["extra", *reversed(numbers)]
+    names = [f"{folder}/{name}" for folder in folders for name in NEEDED]
+    assert [place.number for place in shard_places(names)] == ["extra", *numbers]
 
 
 def test_numbered_shards_are_in_the_order_of_their_texts() -> None:

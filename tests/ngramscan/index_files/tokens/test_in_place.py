@@ -23,7 +23,7 @@ from tests.support.places import TOKENS
 from tests.support.range_server import Faults, RangeServer
 from tests.support.rounds import InRounds
 from tests.support.sizes import slow
-from tests.support.token_folders import genuine, some_documents, write_folder
+from tests.support.token_folders import MADE_SHAPES, genuine, some_documents, write_folder
 
 UNLUCKY = Faults(seed=3, rate=0.2)
 PLENTY = 1 << 30
@@ -101,17 +101,7 @@ def check_same(far: InPlaceTokenFolder, near: TokenFolder, seed: int, amount: in
 
 @MEMORY
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
-@pytest.mark.parametrize(
-    ("width", "amounts", "ids"),
-    [
-        pytest.param(1, [3], 2, id="3 documents of bytes"),
-        pytest.param(1, [40], 255, id="40 documents of all bytes"),
-        pytest.param(2, [30, 0, 25], 3, id="an empty shard"),
-        pytest.param(2, [9] * 12, 65535, id="12 shards"),
-        pytest.param(4, [60, 1], 5, id="a shard of one document"),
-        pytest.param(4, [12] * 3, 4294967295, id="wide tokens"),
-    ],
-)
+@MADE_SHAPES
 def test_answers_are_those_of_the_local_reader(
     width: int, amounts: list[int], ids: int, backwards: bool, memory: int, tmp_path: Path
 ) -> None:

@@ -18,6 +18,7 @@ from ngramscan.index_files.tokens.shard import TokenFolder, open_token_folder
 from tests.support.places import REPLAY, TOKENS
 from tests.support.sizes import slow
 from tests.support.token_folders import (
+    MADE_SHAPES,
     Documents,
     genuine,
     run_kernels,
@@ -88,17 +89,7 @@ def documents_and_tokens(
 
 
 @pytest.mark.parametrize("backwards", [False, True], ids=["forwards", "backwards"])
-@pytest.mark.parametrize(
-    ("width", "amounts", "ids"),
-    [
-        pytest.param(1, [3], 2, id="3 documents of bytes"),
-        pytest.param(1, [40], 255, id="40 documents of all bytes"),
-        pytest.param(2, [30, 0, 25], 3, id="an empty shard"),
-        pytest.param(2, [9] * 12, 65535, id="12 shards"),
-        pytest.param(4, [60, 1], 5, id="a shard of one document"),
-        pytest.param(4, [12] * 11, 4294967295, id="11 shards of wide tokens"),
-    ],
-)
+@MADE_SHAPES
 def test_made_up_indexes_against_brute_force(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

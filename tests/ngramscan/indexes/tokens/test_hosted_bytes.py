@@ -14,11 +14,10 @@ from ngramscan.index_files.tokens.tokenizers import bytes_of_request, text_of_by
 from ngramscan.indexes.base import Place, QueryCount, Window, WindowFailure
 from ngramscan.indexes.http.client import ApiClient
 from ngramscan.indexes.http.identity import PROBES
-from ngramscan.indexes.opening import open_indexes
 from ngramscan.indexes.options import IndexOptions
 from ngramscan.indexes.tokens.base import TokenMatches, TokenOccurrences
 from ngramscan.indexes.tokens.hosted import HostedTokenIndex, open_hosted
-from ngramscan.indexes.tokens.local import TokenFolderIndex
+from ngramscan.indexes.tokens.local import TokenFolderIndex, open_tokens
 from ngramscan.indexes.tokens.replies import TokenDocument, names_bytes, read_bytes
 from ngramscan.journal import Journal
 from ngramscan.progress import SILENT
@@ -108,10 +107,8 @@ def hosted(server: TokenServer) -> Iterator[HostedTokenIndex]:
 
 
 @pytest.fixture(scope="module")
-def local(folder: Path) -> Iterator[TokenFolderIndex]:
-    with open_indexes([f"tokens:{folder}"], IndexOptions(), SILENT) as (index,):
-        assert isinstance(index, TokenFolderIndex)
-        yield index
+def local(folder: Path) -> TokenFolderIndex:
+    return open_tokens([folder], None, SILENT)
 
 
 def counts_of(index: Any, queries: Sequence[str]) -> dict[str, int]:
@@ -299,7 +296,7 @@ def test_matches_of_long_texts_are_those_of_the_folder(
 
 
 def test_the_cost_of_matches_is_known_once_the_pieces_are(server: TokenServer) -> None:
-    text = "which the service reads one by one, said nobody at all " * 10
+    text = "which the service reads one by one and finds elsewhere " * 10
     with ExitStack() as stack:
         journal = stack.enter_context(Journal(None))
         client = ApiClient(server.url, IndexOptions(), journal, SILENT, FakeClock())

@@ -87,10 +87,12 @@ def test_counts_are_the_sums_of_the_folders_and_those_of_brute_force(
     queries = ["the list", "step by step", "Return", "such as", "xylofrumptious"]
     command = ["count", *(part for query in queries for part in ("-e", query))]
     joined = rows_of(command, f"tokens:{base},{post}")
-    single = [rows_of(command, f"tokens:{folder}") for folder in parts]
-    assert [row["occurrences"] for row in joined] == [
-        first["occurrences"] + second["occurrences"] for first, second in zip(*single, strict=True)
+    of_base, of_post = (rows_of(command, f"tokens:{folder}") for folder in parts)
+    sums = [
+        row_of_base["occurrences"] + row_of_post["occurrences"]
+        for row_of_base, row_of_post in zip(of_base, of_post, strict=True)
     ]
+    assert [row["occurrences"] for row in joined] == sums
     tokenizer, oracles = load_tokenizer(LLAMA), [TokenOracle(folder) for folder in parts]
     assert [row["occurrences_after_space"] for row in joined] == [
         sum(oracle.count(tokenizer.after_space(query)) for oracle in oracles) for query in queries
@@ -98,7 +100,7 @@ def test_counts_are_the_sums_of_the_folders_and_those_of_brute_force(
     assert {row["index"] for row in joined} == {f"tokens:{base},{post}"}
     two = rows_of(command, f"tokens:{base},tokens:{post}")
     assert [row["occurrences"] for row in two] == [
-        row["occurrences"] for rows in single for row in rows
+        row["occurrences"] for row in (*of_base, *of_post)
     ]
 
 
